@@ -1,0 +1,186 @@
+//! A last column of ones.
+
+use super::{Columns, Costs, Design};
+use crate::sparsity::SparseRef;
+use faer::{Mat, MatMut};
+
+/// Another design with a column of ones after its last column, so that an intercept is a coordinate
+/// like any other (index p).
+#[derive(Debug, Clone)]
+pub struct WithIntercept<D> {
+    inner: D,
+}
+
+impl<D: Design> WithIntercept<D> {
+    /// `[X 1]`.
+    pub fn new(inner: D) -> Self {
+        Self { inner }
+    }
+
+    /// Splits a list of columns into those of X (with their positions) and the positions of the ones.
+    fn split(&self, columns: &[usize]) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
+        let p = self.inner.ncols();
+        let (mut inner, mut places, mut ones) = (Vec::with_capacity(columns.len()), Vec::new(), Vec::new());
+        for (place, &j) in columns.iter().enumerate() {
+            if j == p {
+                ones.push(place);
+            } else {
+                inner.push(j);
+                places.push(place);
+            }
+        }
+        (inner, places, ones)
+    }
+}
+
+impl<D: Design> Design for WithIntercept<D> {
+    fn nrows(&self) -> usize {
+        self.inner.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.inner.ncols() + 1
+    }
+
+    fn mul(&self, w: SparseRef, out: &mut [f64]) {
+        let (inner, places, ones) = self.split(w.indices);
+        let values: Vec<f64> = places.iter().map(|&i| w.values[i]).collect();
+        self.inner.mul(SparseRef::new(&inner, &values), out);
+        let shift: f64 = ones.iter().map(|&i| w.values[i]).sum();
+        if shift != 0.0 {
+            out.iter_mut().for_each(|o| *o += shift);
+        }
+    }
+
+    fn tmul(&self, r: &[f64], out: &mut [f64]) {
+        let p = self.inner.ncols();
+        self.inner.tmul(r, &mut out[..p]);
+        out[p] = r.iter().sum();
+    }
+
+    fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
+        let (inner, places, ones) = self.split(columns);
+        let mut values = vec![0.0; inner.len()];
+        self.inner.tmul_at(r, &inner, &mut values);
+        for (&i, v) in places.iter().zip(values) {
+            out[i] = v;
+        }
+        for i in ones {
+            out[i] = r.iter().sum();
+        }
+    }
+
+    fn squares(&self, weights: &[f64], out: &mut [f64]) {
+        let p = self.inner.ncols();
+        self.inner.squares(weights, &mut out[..p]);
+        out[p] = weights.iter().sum();
+    }
+
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
+        let (left_inner, left_places, left_ones) = self.split(left);
+        let (right_inner, right_places, right_ones) = self.split(right);
+        if left_ones.is_empty() && right_ones.is_empty() {
+            return self.inner.cross(left, right, weights);
+        }
+        let body = self.inner.cross(&left_inner, &right_inner, weights);
+        let mut left_sums = vec![0.0; left_inner.len()];
+        self.inner.tmul_at(weights, &left_inner, &mut left_sums);
+        let mut right_sums = vec![0.0; right_inner.len()];
+        if !left_ones.is_empty() {
+            self.inner.tmul_at(weights, &right_inner, &mut right_sums);
+        }
+        let total: f64 = weights.iter().sum();
+        let mut out = Mat::zeros(left.len(), right.len());
+        for (b, &column) in right_places.iter().enumerate() {
+            for (a, &row) in left_places.iter().enumerate() {
+                out[(row, column)] = body[(a, b)];
+            }
+            for &row in &left_ones {
+                out[(row, column)] = right_sums[b];
+            }
+        }
+        for &column in &right_ones {
+            for (a, &row) in left_places.iter().enumerate() {
+                out[(row, column)] = left_sums[a];
+            }
+            for &row in &left_ones {
+                out[(row, column)] = total;
+            }
+        }
+        out
+    }
+
+    fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a> {
+        let (inner, places, ones) = self.split(support);
+        let body = self.inner.gather(&inner);
+        match ones.first() {
+            None => body,
+            Some(&one) => Box::new(WithOnes { body, places, one }),
+        }
+    }
+
+    fn cost(&self) -> f64 {
+        self.inner.cost()
+    }
+
+    fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
+        self.inner.row(i, out);
+        out.push((self.inner.ncols(), 1.0));
+    }
+}
+
+/// Columns of the inner design with the ones at position `one`.
+struct WithOnes<'a> {
+    body: Box<dyn Columns + 'a>,
+    places: Vec<usize>,
+    one: usize,
+}
+
+impl Columns for WithOnes<'_> {
+    fn ncols(&self) -> usize {
+        self.places.len() + 1
+    }
+
+    fn mul(&self, x: &[f64], out: &mut [f64]) {
+        let inner: Vec<f64> = self.places.iter().map(|&i| x[i]).collect();
+        self.body.mul(&inner, out);
+        let shift = x[self.one];
+        out.iter_mut().for_each(|o| *o += shift);
+    }
+
+    fn tmul(&self, r: &[f64], out: &mut [f64]) {
+        let mut inner = vec![0.0; self.places.len()];
+        self.body.tmul(r, &mut inner);
+        self.places.iter().zip(inner).for_each(|(&i, v)| out[i] = v);
+        out[self.one] = r.iter().sum();
+    }
+
+    fn gram(&mut self, weights: &[f64], mut out: MatMut<'_, f64>) {
+        let k = self.places.len();
+        let mut body = Mat::zeros(k, k);
+        self.body.gram(weights, body.as_mut());
+        // `places` ascends, so the lower triangle of the body lands in the lower triangle.
+        for b in 0..k {
+            for a in b..k {
+                out[(self.places[a], self.places[b])] = body[(a, b)];
+            }
+        }
+        let mut sums = vec![0.0; k];
+        self.body.tmul(weights, &mut sums);
+        for (&i, s) in self.places.iter().zip(sums) {
+            out[(i.max(self.one), i.min(self.one))] = s;
+        }
+        out[(self.one, self.one)] = weights.iter().sum();
+    }
+
+    fn squares(&self, weights: &[f64], out: &mut [f64]) {
+        let mut inner = vec![0.0; self.places.len()];
+        self.body.squares(weights, &mut inner);
+        self.places.iter().zip(inner).for_each(|(&i, v)| out[i] = v);
+        out[self.one] = weights.iter().sum();
+    }
+
+    fn costs(&self) -> Costs {
+        self.body.costs()
+    }
+}

@@ -1,0 +1,133 @@
+//! The data, seen only through its products.
+//!
+//! | design | stores |
+//! |---|---|
+//! | [`Dense`] | columns one after another, f64 or f32 |
+//! | [`Sparse`] | compressed columns (CSC), 32-bit row indices, 64-bit pointers, f64 or f32 |
+//! | [`Scaled`] | another design, centred and scaled on the fly: a sparse one stays sparse |
+//! | [`Rows`] | some rows of another design (folds, resamples), nothing copied |
+//! | [`WithIntercept`] | another design and a last column of ones |
+//!
+//! Every sum runs over the rows in a fixed order whatever the number of threads.
+
+mod dense;
+mod intercept;
+mod rows;
+mod scaled;
+mod sparse;
+
+pub use crate::kernels::Entry;
+pub use dense::Dense;
+pub use intercept::WithIntercept;
+pub use rows::Rows;
+pub use scaled::Scaled;
+pub use sparse::Sparse;
+
+use crate::sparsity::SparseRef;
+use faer::{Mat, MatMut};
+
+/// An n x p matrix X that can be multiplied.
+///
+/// Lengths of slices are the caller's duty (they are checked once, where a problem is built).
+pub trait Design: Send + Sync {
+    /// n.
+    fn nrows(&self) -> usize;
+
+    /// p.
+    fn ncols(&self) -> usize;
+
+    /// `out = X w` for a sparse w: the cost is that of the columns touched.
+    fn mul(&self, w: SparseRef, out: &mut [f64]);
+
+    /// `out = X' r`: the expensive pass over all the data.
+    fn tmul(&self, r: &[f64], out: &mut [f64]);
+
+    /// `out[c] = X[:, columns[c]]' r`.
+    fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]);
+
+    /// `out[j] = sum_i weights[i] X[i, j]^2`.
+    fn squares(&self, weights: &[f64], out: &mut [f64]);
+
+    /// `X_left' diag(weights) X_right`, one column per entry of `right` (make that the longer list).
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64>;
+
+    /// The columns of a support, ready for the inner solver.
+    fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a>;
+
+    /// The entries of row `i` that are not zero, by column: pairs appended to `out` (cleared first).
+    fn row(&self, i: usize, out: &mut Vec<(usize, f64)>);
+
+    /// The work of one pass over all the data (`tmul`), in multiply-adds of a streaming loop.
+    fn cost(&self) -> f64;
+}
+
+/// A handful of columns A of a design, with the products that minimising on a support needs.
+pub trait Columns: Send {
+    /// How many columns.
+    fn ncols(&self) -> usize;
+
+    /// `out = A x`.
+    fn mul(&self, x: &[f64], out: &mut [f64]);
+
+    /// `out = A' r`.
+    fn tmul(&self, r: &[f64], out: &mut [f64]);
+
+    /// The lower triangle of `A' diag(weights) A`; what is above the diagonal of `out` is left as it was.
+    fn gram(&mut self, weights: &[f64], out: MatMut<'_, f64>);
+
+    /// `out[c] = sum_i weights[i] A[i, c]^2`.
+    fn squares(&self, weights: &[f64], out: &mut [f64]);
+
+    /// Rough costs, in multiply-adds of a streaming loop, of one product and of one `gram`.
+    fn costs(&self) -> Costs;
+}
+
+/// Estimated work of the operations of [`Columns`].
+#[derive(Debug, Clone, Copy)]
+pub struct Costs {
+    /// Of `mul` or `tmul`.
+    pub product: f64,
+    /// Of `gram`.
+    pub gram: f64,
+}
+
+/// A pointer to a design is a design.
+macro_rules! delegate {
+    ($pointer:ty) => {
+        impl<D: Design + ?Sized> Design for $pointer {
+            fn nrows(&self) -> usize {
+                (**self).nrows()
+            }
+            fn ncols(&self) -> usize {
+                (**self).ncols()
+            }
+            fn mul(&self, w: SparseRef, out: &mut [f64]) {
+                (**self).mul(w, out)
+            }
+            fn tmul(&self, r: &[f64], out: &mut [f64]) {
+                (**self).tmul(r, out)
+            }
+            fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
+                (**self).tmul_at(r, columns, out)
+            }
+            fn squares(&self, weights: &[f64], out: &mut [f64]) {
+                (**self).squares(weights, out)
+            }
+            fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
+                (**self).cross(left, right, weights)
+            }
+            fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a> {
+                (**self).gather(support)
+            }
+            fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
+                (**self).row(i, out)
+            }
+            fn cost(&self) -> f64 {
+                (**self).cost()
+            }
+        }
+    };
+}
+
+delegate!(&D);
+delegate!(Box<D>);

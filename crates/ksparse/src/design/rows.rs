@@ -1,0 +1,119 @@
+//! Some rows of a design, in any order, repeats allowed.
+
+use super::{Columns, Costs, Design};
+use crate::error::{Error, Result};
+use crate::sparsity::SparseRef;
+use faer::{Mat, MatMut};
+
+/// A view of the rows listed: a training fold, a bootstrap resample, a shard.
+///
+/// Nothing is copied: a vector over the listed rows is spread out over all rows, and the inner design does the
+/// product. That costs a pass over all rows, which is what suits folds that keep most of them.
+#[derive(Debug, Clone)]
+pub struct Rows<D> {
+    inner: D,
+    rows: Vec<usize>,
+}
+
+impl<D: Design> Rows<D> {
+    /// Row i of the view is row `rows[i]` of `inner`.
+    pub fn new(inner: D, rows: Vec<usize>) -> Result<Self> {
+        let bound = inner.nrows();
+        if let Some(&index) = rows.iter().find(|&&i| i >= bound) {
+            return Err(Error::IndexOutOfRange { what: "row", index, bound });
+        }
+        Ok(Self { inner, rows })
+    }
+
+    /// The rows listed.
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+}
+
+/// The transpose of the selection: sums the entries of `r` that belong to the same inner row.
+fn spread(rows: &[usize], r: &[f64], nrows: usize) -> Vec<f64> {
+    let mut full = vec![0.0; nrows];
+    for (&i, r) in rows.iter().zip(r) {
+        full[i] += r;
+    }
+    full
+}
+
+impl<D: Design> Design for Rows<D> {
+    fn nrows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn ncols(&self) -> usize {
+        self.inner.ncols()
+    }
+
+    fn mul(&self, w: SparseRef, out: &mut [f64]) {
+        let mut full = vec![0.0; self.inner.nrows()];
+        self.inner.mul(w, &mut full);
+        out.iter_mut().zip(&self.rows).for_each(|(o, &i)| *o = full[i]);
+    }
+
+    fn tmul(&self, r: &[f64], out: &mut [f64]) {
+        self.inner.tmul(&spread(&self.rows, r, self.inner.nrows()), out);
+    }
+
+    fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
+        self.inner.tmul_at(&spread(&self.rows, r, self.inner.nrows()), columns, out);
+    }
+
+    fn squares(&self, weights: &[f64], out: &mut [f64]) {
+        self.inner.squares(&spread(&self.rows, weights, self.inner.nrows()), out);
+    }
+
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
+        self.inner.cross(left, right, &spread(&self.rows, weights, self.inner.nrows()))
+    }
+
+    fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a> {
+        Box::new(RowsColumns { body: self.inner.gather(support), rows: &self.rows, nrows: self.inner.nrows() })
+    }
+
+    fn cost(&self) -> f64 {
+        self.inner.cost()
+    }
+
+    fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
+        self.inner.row(self.rows[i], out);
+    }
+}
+
+struct RowsColumns<'a> {
+    body: Box<dyn Columns + 'a>,
+    rows: &'a [usize],
+    nrows: usize,
+}
+
+impl Columns for RowsColumns<'_> {
+    fn ncols(&self) -> usize {
+        self.body.ncols()
+    }
+
+    fn mul(&self, x: &[f64], out: &mut [f64]) {
+        let mut full = vec![0.0; self.nrows];
+        self.body.mul(x, &mut full);
+        out.iter_mut().zip(self.rows).for_each(|(o, &i)| *o = full[i]);
+    }
+
+    fn tmul(&self, r: &[f64], out: &mut [f64]) {
+        self.body.tmul(&spread(self.rows, r, self.nrows), out);
+    }
+
+    fn gram(&mut self, weights: &[f64], out: MatMut<'_, f64>) {
+        self.body.gram(&spread(self.rows, weights, self.nrows), out);
+    }
+
+    fn squares(&self, weights: &[f64], out: &mut [f64]) {
+        self.body.squares(&spread(self.rows, weights, self.nrows), out);
+    }
+
+    fn costs(&self) -> Costs {
+        self.body.costs()
+    }
+}

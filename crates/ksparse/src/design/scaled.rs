@@ -1,0 +1,210 @@
+//! Centring and scaling without touching the stored matrix.
+
+use super::{Columns, Costs, Design};
+use crate::error::{Error, Result, check_len};
+use crate::sparsity::SparseRef;
+use faer::prelude::ReborrowMut;
+use faer::{Mat, MatMut};
+
+/// `(X - 1 m') diag(1/s)`: another design with column j shifted by `m_j` and divided by `s_j`.
+///
+/// The products carry a rank-one correction, so a sparse design is never filled in.
+#[derive(Debug, Clone)]
+pub struct Scaled<D> {
+    inner: D,
+    centre: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl<D: Design> Scaled<D> {
+    /// With given centres and scales (both of length p, scales positive).
+    pub fn new(inner: D, centre: Vec<f64>, scale: Vec<f64>) -> Result<Self> {
+        check_len("centre", centre.len(), inner.ncols())?;
+        check_len("scale", scale.len(), inner.ncols())?;
+        crate::error::check_finite("centre", &centre)?;
+        if let Some(index) = scale.iter().position(|s| !(s.is_finite() && *s > 0.0)) {
+            return Err(Error::InvalidOption {
+                option: "scale",
+                value: format!("{} at position {index}", scale[index]),
+                expected: "positive and finite",
+            });
+        }
+        Ok(Self { inner, centre, scale })
+    }
+
+    /// Mean 0 and (population) standard deviation 1 under the sample weights; a constant column becomes 0.
+    pub fn standardize(inner: D, weights: Option<&[f64]>) -> Result<Self> {
+        let (n, p) = (inner.nrows(), inner.ncols());
+        let weights = match weights {
+            Some(w) => {
+                check_len("weights", w.len(), n)?;
+                let total: f64 = w.iter().sum();
+                w.iter().map(|w| w / total).collect()
+            }
+            None => vec![1.0 / n.max(1) as f64; n],
+        };
+        let (mut centre, mut scale) = (vec![0.0; p], vec![0.0; p]);
+        inner.tmul(&weights, &mut centre);
+        inner.squares(&weights, &mut scale);
+        for (s, m) in scale.iter_mut().zip(&centre) {
+            let variance = *s - m * m;
+            // Below this the variance is rounding error of the subtraction: the column is constant.
+            *s = if variance > 1e-13 * *s { variance.sqrt() } else { 1.0 };
+        }
+        Self::new(inner, centre, scale)
+    }
+
+    /// What is subtracted from each column.
+    pub fn centre(&self) -> &[f64] {
+        &self.centre
+    }
+
+    /// What each column is divided by.
+    pub fn scale(&self) -> &[f64] {
+        &self.scale
+    }
+
+    fn pick(&self, columns: &[usize]) -> (Vec<f64>, Vec<f64>) {
+        (columns.iter().map(|&j| self.centre[j]).collect(), columns.iter().map(|&j| self.scale[j]).collect())
+    }
+}
+
+impl<D: Design> Design for Scaled<D> {
+    fn nrows(&self) -> usize {
+        self.inner.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.inner.ncols()
+    }
+
+    fn mul(&self, w: SparseRef, out: &mut [f64]) {
+        let values: Vec<f64> = w.iter().map(|(j, v)| v / self.scale[j]).collect();
+        let shift: f64 = w.indices.iter().zip(&values).map(|(&j, v)| self.centre[j] * v).sum();
+        self.inner.mul(SparseRef::new(w.indices, &values), out);
+        out.iter_mut().for_each(|o| *o -= shift);
+    }
+
+    fn tmul(&self, r: &[f64], out: &mut [f64]) {
+        self.inner.tmul(r, out);
+        let total: f64 = r.iter().sum();
+        for ((o, m), s) in out.iter_mut().zip(&self.centre).zip(&self.scale) {
+            *o = (*o - m * total) / s;
+        }
+    }
+
+    fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
+        self.inner.tmul_at(r, columns, out);
+        let total: f64 = r.iter().sum();
+        for (o, &j) in out.iter_mut().zip(columns) {
+            *o = (*o - self.centre[j] * total) / self.scale[j];
+        }
+    }
+
+    fn squares(&self, weights: &[f64], out: &mut [f64]) {
+        // sum w (x - m)^2 = sum w x^2 - 2 m sum w x + m^2 sum w
+        let mut sums = vec![0.0; self.ncols()];
+        self.inner.tmul(weights, &mut sums);
+        self.inner.squares(weights, out);
+        let total: f64 = weights.iter().sum();
+        for (j, o) in out.iter_mut().enumerate() {
+            let (m, s) = (self.centre[j], self.scale[j]);
+            *o = ((*o - 2.0 * m * sums[j] + m * m * total) / (s * s)).max(0.0);
+        }
+    }
+
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
+        let mut out = self.inner.cross(left, right, weights);
+        let (mut left_sums, mut right_sums) = (vec![0.0; left.len()], vec![0.0; right.len()]);
+        self.inner.tmul_at(weights, left, &mut left_sums);
+        self.inner.tmul_at(weights, right, &mut right_sums);
+        let total: f64 = weights.iter().sum();
+        let (left_centre, left_scale) = self.pick(left);
+        for (b, &j) in right.iter().enumerate() {
+            let (m, s) = (self.centre[j], self.scale[j]);
+            for a in 0..left.len() {
+                let corrected =
+                    out[(a, b)] - left_centre[a] * right_sums[b] - left_sums[a] * m + left_centre[a] * m * total;
+                out[(a, b)] = corrected / (left_scale[a] * s);
+            }
+        }
+        out
+    }
+
+    fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a> {
+        let (centre, scale) = self.pick(support);
+        Box::new(ScaledColumns { body: self.inner.gather(support), centre, scale })
+    }
+
+    fn cost(&self) -> f64 {
+        self.inner.cost()
+    }
+
+    /// Every entry of the row that is not zero after centring: as a rule, all p of them.
+    fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
+        self.inner.row(i, out);
+        let mut full: Vec<f64> = self.centre.iter().zip(&self.scale).map(|(m, s)| -m / s).collect();
+        for &(j, v) in out.iter() {
+            full[j] = (v - self.centre[j]) / self.scale[j];
+        }
+        out.clear();
+        out.extend(full.into_iter().enumerate().filter(|(_, v)| *v != 0.0));
+    }
+}
+
+struct ScaledColumns<'a> {
+    body: Box<dyn Columns + 'a>,
+    centre: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl Columns for ScaledColumns<'_> {
+    fn ncols(&self) -> usize {
+        self.centre.len()
+    }
+
+    fn mul(&self, x: &[f64], out: &mut [f64]) {
+        let values: Vec<f64> = x.iter().zip(&self.scale).map(|(x, s)| x / s).collect();
+        let shift: f64 = values.iter().zip(&self.centre).map(|(v, m)| v * m).sum();
+        self.body.mul(&values, out);
+        out.iter_mut().for_each(|o| *o -= shift);
+    }
+
+    fn tmul(&self, r: &[f64], out: &mut [f64]) {
+        self.body.tmul(r, out);
+        let total: f64 = r.iter().sum();
+        for ((o, m), s) in out.iter_mut().zip(&self.centre).zip(&self.scale) {
+            *o = (*o - m * total) / s;
+        }
+    }
+
+    fn gram(&mut self, weights: &[f64], mut out: MatMut<'_, f64>) {
+        let k = self.centre.len();
+        let mut sums = vec![0.0; k];
+        self.body.tmul(weights, &mut sums);
+        self.body.gram(weights, out.rb_mut());
+        let total: f64 = weights.iter().sum();
+        let (m, s) = (&self.centre, &self.scale);
+        for b in 0..k {
+            for a in b..k {
+                let corrected = out[(a, b)] - m[a] * sums[b] - sums[a] * m[b] + m[a] * m[b] * total;
+                out[(a, b)] = corrected / (s[a] * s[b]);
+            }
+        }
+    }
+
+    fn squares(&self, weights: &[f64], out: &mut [f64]) {
+        let mut sums = vec![0.0; self.centre.len()];
+        self.body.tmul(weights, &mut sums);
+        self.body.squares(weights, out);
+        let total: f64 = weights.iter().sum();
+        for (a, o) in out.iter_mut().enumerate() {
+            let (m, s) = (self.centre[a], self.scale[a]);
+            *o = ((*o - 2.0 * m * sums[a] + m * m * total) / (s * s)).max(0.0);
+        }
+    }
+
+    fn costs(&self) -> Costs {
+        self.body.costs()
+    }
+}

@@ -1,0 +1,355 @@
+//! Compressed sparse columns.
+
+use super::{Columns, Costs, Design};
+use crate::error::{Error, Result, check_len};
+use crate::kernels::Entry;
+use crate::sparsity::SparseRef;
+use crate::threads::{for_column_blocks, worth_splitting};
+use faer::prelude::ReborrowMut;
+use faer::{Mat, MatMut};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+/// A sparse design in CSC form: 32-bit row indices, 64-bit pointers, f64 or f32 values.
+///
+/// Within a column the rows ascend strictly: no duplicates.
+#[derive(Debug, Clone)]
+pub struct Sparse<'a, T: Entry = f64> {
+    nrows: usize,
+    pointers: Cow<'a, [u64]>,
+    indices: Cow<'a, [u32]>,
+    values: Cow<'a, [T]>,
+    /// Column ranges of similar weight, for the parallel passes.
+    blocks: Vec<(usize, usize)>,
+    /// The same entries by row, built on the first request for a row.
+    by_row: OnceLock<ByRow>,
+}
+
+impl<'a, T: Entry> Sparse<'a, T> {
+    /// From the three arrays of a CSC matrix, owned or borrowed; their consistency is checked.
+    pub fn from_columns(
+        nrows: usize,
+        ncols: usize,
+        pointers: impl Into<Cow<'a, [u64]>>,
+        indices: impl Into<Cow<'a, [u32]>>,
+        values: impl Into<Cow<'a, [T]>>,
+    ) -> Result<Self> {
+        let (pointers, indices, values) = (pointers.into(), indices.into(), values.into());
+        check_len("column pointers", pointers.len(), ncols + 1)?;
+        check_len("sparse values", values.len(), indices.len())?;
+        check_len("last column pointer", pointers[ncols] as usize, indices.len())?;
+        for (column, p) in pointers.windows(2).enumerate() {
+            if p[0] > p[1] || p[1] as usize > indices.len() {
+                return Err(Error::Storage { problem: "pointers that do not ascend", column });
+            }
+            let rows = &indices[p[0] as usize..p[1] as usize];
+            if rows.windows(2).any(|r| r[0] >= r[1]) {
+                return Err(Error::Storage { problem: "row indices not in strictly ascending order", column });
+            }
+            if rows.last().is_some_and(|&r| r as usize >= nrows) {
+                return Err(Error::Storage { problem: "a row index beyond the last row", column });
+            }
+        }
+        let blocks = balanced_blocks(&pointers);
+        Ok(Self { nrows, pointers, indices, values, blocks, by_row: OnceLock::new() })
+    }
+
+    /// From the three arrays of a CSR matrix (transposed once; a column repeated within a row is refused).
+    pub fn from_rows(nrows: usize, ncols: usize, pointers: &[u64], columns: &[u32], values: &[T]) -> Result<Self> {
+        check_len("row pointers", pointers.len(), nrows + 1)?;
+        check_len("sparse values", values.len(), columns.len())?;
+        check_len("last row pointer", pointers[nrows] as usize, columns.len())?;
+        if let Some(row) = pointers.windows(2).position(|p| p[0] > p[1]) {
+            return Err(Error::Data(format!("sparse matrix: row pointers do not ascend at row {row}")));
+        }
+        if let Some(&c) = columns.iter().find(|&&c| c as usize >= ncols) {
+            return Err(Error::IndexOutOfRange { what: "column", index: c as usize, bound: ncols });
+        }
+        let mut starts = vec![0u64; ncols + 1];
+        columns.iter().for_each(|&c| starts[c as usize + 1] += 1);
+        for j in 0..ncols {
+            starts[j + 1] += starts[j];
+        }
+        let mut next = starts.clone();
+        let mut indices = vec![0u32; columns.len()];
+        let mut transposed = vec![T::default(); columns.len()];
+        for (i, p) in pointers.windows(2).enumerate() {
+            for e in p[0] as usize..p[1] as usize {
+                let slot = &mut next[columns[e] as usize];
+                indices[*slot as usize] = i as u32;
+                transposed[*slot as usize] = values[e];
+                *slot += 1;
+            }
+        }
+        Self::from_columns(nrows, ncols, starts, indices, transposed)
+    }
+
+    /// Number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// The rows and values of one column.
+    pub fn column(&self, j: usize) -> (&[u32], &[T]) {
+        let range = self.pointers[j] as usize..self.pointers[j + 1] as usize;
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// `Err` at the first stored entry that is NaN or infinite.
+    pub fn check_finite(&self) -> Result<()> {
+        for j in 0..self.ncols() {
+            if self.column(j).1.iter().any(|v| !v.widen().is_finite()) {
+                return Err(Error::NotFinite { what: "design column", index: j });
+            }
+        }
+        Ok(())
+    }
+
+    /// `out[j] = f(column j)` for all columns, in parallel when it pays.
+    fn each_column(&self, out: &mut [f64], f: impl Fn(&[u32], &[T]) -> f64 + Sync) {
+        let fill = |(first, out): (usize, &mut [f64])| {
+            for (c, o) in out.iter_mut().enumerate() {
+                let (rows, values) = self.column(first + c);
+                *o = f(rows, values);
+            }
+        };
+        if worth_splitting(self.nnz() + self.ncols()) {
+            let mut rest = out;
+            let mut parts = Vec::with_capacity(self.blocks.len());
+            for &(start, end) in &self.blocks {
+                let (part, tail) = rest.split_at_mut(end - start);
+                parts.push((start, part));
+                rest = tail;
+            }
+            parts.into_par_iter().with_max_len(1).for_each(fill);
+        } else {
+            fill((0, out));
+        }
+    }
+}
+
+/// Ranges of columns that hold about the same number of entries each.
+fn balanced_blocks(pointers: &[u64]) -> Vec<(usize, usize)> {
+    let ncols = pointers.len() - 1;
+    // An empty column costs about as much as an entry.
+    let weight = |j: usize| pointers[j] + j as u64;
+    let target = (weight(ncols) / 64).max(1024);
+    let (mut blocks, mut start) = (Vec::new(), 0);
+    for j in 1..=ncols {
+        if weight(j) - weight(start) >= target || j == ncols {
+            blocks.push((start, j));
+            start = j;
+        }
+    }
+    blocks
+}
+
+#[inline]
+fn dot<T: Entry>(rows: &[u32], values: &[T], r: &[f64]) -> f64 {
+    // Four independent sums hide the latency of the gathers.
+    let (row_groups, row_tail) = rows.as_chunks::<4>();
+    let (value_groups, value_tail) = values.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for (i, v) in row_groups.iter().zip(value_groups) {
+        for l in 0..4 {
+            sums[l] += v[l].widen() * r[i[l] as usize];
+        }
+    }
+    let mut tail = 0.0;
+    for (&i, v) in row_tail.iter().zip(value_tail) {
+        tail += v.widen() * r[i as usize];
+    }
+    ((sums[0] + sums[2]) + (sums[1] + sums[3])) + tail
+}
+
+fn square<T: Entry>(rows: &[u32], values: &[T], weights: &[f64]) -> f64 {
+    rows.iter().zip(values).map(|(&i, v)| v.widen() * v.widen() * weights[i as usize]).sum()
+}
+
+fn scatter<T: Entry>(a: f64, rows: &[u32], values: &[T], out: &mut [f64]) {
+    if a != 0.0 {
+        for (&i, v) in rows.iter().zip(values) {
+            out[i as usize] += a * v.widen();
+        }
+    }
+}
+
+impl<T: Entry> Design for Sparse<'_, T> {
+    fn nrows(&self) -> usize {
+        self.nrows
+    }
+
+    fn ncols(&self) -> usize {
+        self.pointers.len() - 1
+    }
+
+    fn mul(&self, w: SparseRef, out: &mut [f64]) {
+        out.fill(0.0);
+        for (j, w) in w.iter() {
+            let (rows, values) = self.column(j);
+            scatter(w, rows, values, out);
+        }
+    }
+
+    fn tmul(&self, r: &[f64], out: &mut [f64]) {
+        self.each_column(out, |rows, values| dot(rows, values, r));
+    }
+
+    fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
+        for (o, &j) in out.iter_mut().zip(columns) {
+            let (rows, values) = self.column(j);
+            *o = dot(rows, values, r);
+        }
+    }
+
+    fn squares(&self, weights: &[f64], out: &mut [f64]) {
+        self.each_column(out, |rows, values| square(rows, values, weights));
+    }
+
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
+        let columns: Vec<_> = left.iter().map(|&j| self.column(j)).collect();
+        let by_row = ByRow::new(self.nrows, &columns);
+        let mut out = Mat::<f64>::zeros(left.len(), right.len());
+        if left.is_empty() || right.is_empty() {
+            return out;
+        }
+        for_column_blocks(out.as_mut(), 8, right.len() * by_row.nnz() / 16, |b, mut block| {
+            for (c, &j) in right[b * 8..].iter().take(block.ncols()).enumerate() {
+                let Some(target) = block.rb_mut().col_mut(c).try_as_col_major_mut() else { continue };
+                let target = target.as_slice_mut();
+                let (rows, values) = self.column(j);
+                for (&i, v) in rows.iter().zip(values) {
+                    let w = v.widen() * weights[i as usize];
+                    for (a, u) in by_row.row(i as usize) {
+                        target[a] += w * u;
+                    }
+                }
+            }
+        });
+        out
+    }
+
+    fn gather<'b>(&'b self, support: &[usize]) -> Box<dyn Columns + 'b> {
+        let columns: Vec<_> = support.iter().map(|&j| self.column(j)).collect();
+        let nnz = columns.iter().map(|c| c.0.len()).sum();
+        Box::new(SparseColumns { nrows: self.nrows, columns, nnz, by_row: None })
+    }
+
+    fn cost(&self) -> f64 {
+        // A gathered multiply-add costs about four streaming ones.
+        4.0 * self.nnz() as f64 + self.ncols() as f64
+    }
+
+    fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
+        let by_row = self.by_row.get_or_init(|| {
+            let columns: Vec<_> = (0..self.ncols()).map(|j| self.column(j)).collect();
+            ByRow::new(self.nrows, &columns)
+        });
+        out.clear();
+        out.extend(by_row.row(i));
+    }
+}
+
+/// Columns of a sparse design turned into rows.
+#[derive(Debug, Clone)]
+struct ByRow {
+    pointers: Vec<u64>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl ByRow {
+    fn new<T: Entry>(nrows: usize, source: &[(&[u32], &[T])]) -> Self {
+        let mut pointers = vec![0u64; nrows + 1];
+        for (rows, _) in source {
+            rows.iter().for_each(|&i| pointers[i as usize + 1] += 1);
+        }
+        for i in 0..nrows {
+            pointers[i + 1] += pointers[i];
+        }
+        let nnz = pointers[nrows] as usize;
+        let (mut columns, mut values) = (vec![0u32; nnz], vec![0.0; nnz]);
+        let mut next = pointers.clone();
+        for (c, (rows, entries)) in source.iter().enumerate() {
+            for (&i, v) in rows.iter().zip(*entries) {
+                let slot = &mut next[i as usize];
+                columns[*slot as usize] = c as u32;
+                values[*slot as usize] = v.widen();
+                *slot += 1;
+            }
+        }
+        Self { pointers, columns, values }
+    }
+
+    fn nnz(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.pointers[i] as usize..self.pointers[i + 1] as usize;
+        self.columns[range.clone()].iter().map(|&c| c as usize).zip(self.values[range].iter().copied())
+    }
+}
+
+/// Some columns of a sparse design, borrowed; turned into rows only when a Gram matrix is asked for.
+struct SparseColumns<'a, T: Entry> {
+    nrows: usize,
+    columns: Vec<(&'a [u32], &'a [T])>,
+    nnz: usize,
+    by_row: Option<ByRow>,
+}
+
+impl<T: Entry> Columns for SparseColumns<'_, T> {
+    fn ncols(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn mul(&self, x: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for ((rows, values), &x) in self.columns.iter().zip(x) {
+            scatter(x, rows, values, out);
+        }
+    }
+
+    fn tmul(&self, r: &[f64], out: &mut [f64]) {
+        for ((rows, values), o) in self.columns.iter().zip(out) {
+            *o = dot(rows, values, r);
+        }
+    }
+
+    fn gram(&mut self, weights: &[f64], mut out: MatMut<'_, f64>) {
+        let by_row = self.by_row.get_or_insert_with(|| ByRow::new(self.nrows, &self.columns));
+        let k = self.columns.len();
+        // Rows add their outer products: the work is the squares of the row lengths, not k^2 merges.
+        let mut lower = vec![0.0; k * k];
+        for (i, &w) in weights.iter().enumerate() {
+            let range = by_row.pointers[i] as usize..by_row.pointers[i + 1] as usize;
+            let (columns, values) = (&by_row.columns[range.clone()], &by_row.values[range]);
+            for (e, (&b, &v)) in columns.iter().zip(values).enumerate() {
+                let scaled = w * v;
+                let target = &mut lower[b as usize * k..(b as usize + 1) * k];
+                for (&a, u) in columns[e..].iter().zip(&values[e..]) {
+                    target[a as usize] += scaled * u;
+                }
+            }
+        }
+        for b in 0..k {
+            for a in b..k {
+                out[(a, b)] = lower[b * k + a];
+            }
+        }
+    }
+
+    fn squares(&self, weights: &[f64], out: &mut [f64]) {
+        for ((rows, values), o) in self.columns.iter().zip(out) {
+            *o = square(rows, values, weights);
+        }
+    }
+
+    fn costs(&self) -> Costs {
+        let per_row = self.nnz as f64 / self.nrows.max(1) as f64;
+        // A gathered multiply-add costs about four streaming ones.
+        Costs { product: 4.0 * self.nnz as f64, gram: 4.0 * self.nnz as f64 * (1.0 + per_row) }
+    }
+}

@@ -1,0 +1,127 @@
+//! The one error type of the library.
+
+/// A `Result` with this library's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can be wrong with a problem, an option or a request.
+///
+/// "Not converged" is no error: it is a [`Status`](crate::solver::Status).
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two arguments disagree about a length.
+    #[error("{what} has length {found}, expected {expected}")]
+    Shape {
+        /// The argument.
+        what: &'static str,
+        /// The length the other arguments imply.
+        expected: usize,
+        /// The length it has.
+        found: usize,
+    },
+    /// A NaN or an infinity in the input, or one that came out of it.
+    #[error("{what} is not finite at position {index}: remove or impute missing and infinite values")]
+    NotFinite {
+        /// The argument or quantity.
+        what: &'static str,
+        /// Where (row, column or coordinate, counted from 0).
+        index: usize,
+    },
+    /// An option outside its range.
+    #[error("option `{option}` is {value}, but must be {expected}")]
+    InvalidOption {
+        /// The option's name.
+        option: &'static str,
+        /// The value it was given.
+        value: String,
+        /// The range, in words.
+        expected: &'static str,
+    },
+    /// A target the loss does not accept.
+    #[error("target {value} in row {row} does not suit the {loss} loss, which needs {expected}")]
+    Target {
+        /// The loss's name.
+        loss: &'static str,
+        /// The row, counted from 0.
+        row: usize,
+        /// The offending value.
+        value: f64,
+        /// What the loss needs, in words.
+        expected: &'static str,
+    },
+    /// An index beyond the end of what it points into.
+    #[error("{what} {index} is out of range: there are {bound}")]
+    IndexOutOfRange {
+        /// What is counted.
+        what: &'static str,
+        /// The index.
+        index: usize,
+        /// How many there are.
+        bound: usize,
+    },
+    /// Sparse storage that is not in canonical form.
+    #[error("sparse matrix: {problem} in column {column}")]
+    Storage {
+        /// What is wrong.
+        problem: &'static str,
+        /// The column, counted from 0.
+        column: usize,
+    },
+    /// A solver asked an objective for something it does not offer.
+    #[error("`{solver}` needs {need}, which this objective does not offer")]
+    Unsupported {
+        /// The solver's (or routine's) name.
+        solver: &'static str,
+        /// What is missing.
+        need: &'static str,
+    },
+    /// A name nobody answers to.
+    #[error("unknown {what} `{name}`; the choices are {choices}")]
+    UnknownName {
+        /// What kind of thing was named.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The names that exist.
+        choices: String,
+    },
+    /// The data cannot support what was asked (too few rows for the folds, one class only, ...).
+    #[error("{0}")]
+    Data(String),
+    /// The operating system refused the threads.
+    #[error("cannot start {count} threads: {reason}")]
+    Threads {
+        /// How many were asked for.
+        count: usize,
+        /// The system's reason.
+        reason: String,
+    },
+}
+
+/// `Err(Shape)` unless `found == expected`.
+pub(crate) fn check_len(what: &'static str, found: usize, expected: usize) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
+}
+
+/// `Err(NotFinite)` at the first NaN or infinity.
+pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<()> {
+    // The sum of absolute values is finite exactly when all are (short of overflow): one cheap
+    // vectorised pass in the good case, a search only in the bad one.
+    if values.iter().map(|v| v * 0.0).sum::<f64>() == 0.0 {
+        return Ok(());
+    }
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(index) => Err(Error::NotFinite { what, index }),
+        None => Ok(()),
+    }
+}
+
+/// `Err(InvalidOption)` unless `ok`.
+pub(crate) fn check_option(
+    ok: bool,
+    option: &'static str,
+    value: impl std::fmt::Display,
+    expected: &'static str,
+) -> Result<()> {
+    if ok { Ok(()) } else { Err(Error::InvalidOption { option, value: value.to_string(), expected }) }
+}

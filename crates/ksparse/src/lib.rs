@@ -1,0 +1,18 @@
+//! ksparse
+
+pub mod design;
+mod error;
+mod kernels;
+pub mod loss;
+pub mod objective;
+pub mod restricted;
+pub mod solver;
+pub mod sparsity;
+pub mod theory;
+mod threads;
+
+pub use error::{Error, Result};
+pub use objective::{Custom, LinearModel, Objective, Risk};
+pub use solver::{Auto, Progress, Solution, Solver, Status};
+pub use sparsity::{SparseRef, Sparsity};
+pub use threads::Threads;

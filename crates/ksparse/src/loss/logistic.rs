@@ -1,0 +1,99 @@
+//! `l(z, y) = log(1 + exp(-c m))`, m = y z, y in {-1, +1}; c = 1 is the usual one, some papers use c = 2.
+//!
+//! `l' = -c y s`, `l'' = c^2 s (1 - s)` with `s = 1 / (1 + exp(c m))`;
+//! `l*(a) = b log b + (1 - b) log(1 - b)` with `b = -y a / c` in [0, 1].
+
+use super::{Conjugate, Local, Loss, TargetKind};
+use crate::error::{Result, check_option};
+
+/// The logistic loss.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Logistic {
+    scale: f64,
+}
+
+impl Default for Logistic {
+    /// Scale 1: the loss of ordinary logistic regression.
+    fn default() -> Self {
+        Self { scale: 1.0 }
+    }
+}
+
+impl Logistic {
+    /// `log(1 + exp(-scale m))`.
+    pub fn new(scale: f64) -> Result<Self> {
+        check_option(scale > 0.0 && scale.is_finite(), "logistic scale", scale, "positive and finite")?;
+        Ok(Self { scale })
+    }
+
+    /// c.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// P(y = +1) at prediction z.
+    pub fn probability(&self, z: f64) -> f64 {
+        1.0 / (1.0 + (-self.scale * z).exp())
+    }
+}
+
+impl Loss for Logistic {
+    fn name(&self) -> &'static str {
+        "logistic"
+    }
+
+    fn target(&self) -> TargetKind {
+        TargetKind::Sign
+    }
+
+    fn at(&self, z: f64, y: f64) -> Local {
+        let c = self.scale;
+        let t = c * y * z;
+        // exp of a negative number only: it cannot overflow, and both tails keep their digits.
+        let e = (-t.abs()).exp();
+        let (value, s) = if t >= 0.0 { (e.ln_1p(), e / (1.0 + e)) } else { (e.ln_1p() - t, 1.0 / (1.0 + e)) };
+        Local { value, derivative: -c * y * s, curvature: c * c * e / ((1.0 + e) * (1.0 + e)) }
+    }
+
+    fn value(&self, z: f64, y: f64) -> f64 {
+        let t = self.scale * y * z;
+        (-t.abs()).exp().ln_1p() - t.min(0.0)
+    }
+
+    fn smoothness(&self) -> Option<f64> {
+        Some(self.scale * self.scale / 4.0)
+    }
+
+    fn has_tail(&self) -> bool {
+        true
+    }
+
+    fn conjugate(&self) -> &dyn Conjugate {
+        self
+    }
+}
+
+/// `b log b`, 0 at 0.
+fn entropy(b: f64) -> f64 {
+    if b > 0.0 { b * b.ln() } else { 0.0 }
+}
+
+impl Conjugate for Logistic {
+    fn value(&self, a: f64, y: f64) -> f64 {
+        let b = -y * a / self.scale;
+        if (0.0..=1.0).contains(&b) { entropy(b) + entropy(1.0 - b) } else { f64::INFINITY }
+    }
+
+    fn derivative(&self, a: f64, y: f64) -> f64 {
+        let b = -y * a / self.scale;
+        -y / self.scale * (b.ln() - (-b).ln_1p())
+    }
+
+    fn project(&self, a: f64, y: f64) -> f64 {
+        -y * self.scale * (-y * a / self.scale).clamp(0.0, 1.0)
+    }
+
+    fn strong_convexity(&self) -> f64 {
+        4.0 / (self.scale * self.scale)
+    }
+}

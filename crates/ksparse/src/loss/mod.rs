@@ -1,0 +1,148 @@
+//! Losses of a linear predictor. A loss never sees the design.
+//!
+//! | loss | l(z, y), margin m = y z | l'' | conjugate l*(a) | domain of a |
+//! |---|---|---|---|---|
+//! | [`Squared`] (scale s) | s (y - z)^2 / 2 | s | a^2 / (2 s) + a y | all |
+//! | [`Logistic`] (scale c) | log(1 + exp(-c m)) | <= c^2/4 | b log b + (1-b) log(1-b), b = -y a / c | b in \[0, 1\] |
+//! | [`SquaredHinge`] | max(0, 1 - m)^2 / 2 | 0 or 1 | b^2 / 2 - b, b = -y a | b >= 0 |
+//! | [`Huber`] (gamma) | 0, (1-m)^2/(2 gamma) or 1 - m - gamma/2 | 0 or 1/gamma | y a + gamma a^2 / 2 | y a in \[-1, 0\] |
+//! | [`Hinge`] | max(0, 1 - m) | none: not smooth | y a | y a in \[-1, 0\] |
+//!
+//! The conjugate is `l*(a) = sup_z (a z - l(z))`, so that `l(z) + l*(a) >= a z` (Fenchel-Young) with equality exactly when a is
+//! a (sub)derivative of l at z.
+
+mod hinge;
+mod huber;
+mod logistic;
+mod squared;
+mod squared_hinge;
+
+pub use hinge::Hinge;
+pub use huber::Huber;
+pub use logistic::Logistic;
+pub use squared::Squared;
+pub use squared_hinge::SquaredHinge;
+
+use crate::error::{Error, Result};
+
+/// Value, first and second derivative of a loss at one prediction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Local {
+    /// l(z, y).
+    pub value: f64,
+    /// dl/dz (a subderivative where there is a kink).
+    pub derivative: f64,
+    /// d2l/dz2 (generalised where it jumps).
+    pub curvature: f64,
+}
+
+/// What targets a loss accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetKind {
+    /// Any finite number.
+    Real,
+    /// Labels -1 and +1.
+    Sign,
+}
+
+/// A convex loss l(z, y) of the prediction z.
+pub trait Loss: Send + Sync + std::fmt::Debug {
+    /// Its name, as the command line spells it.
+    fn name(&self) -> &'static str;
+
+    /// Which targets it accepts.
+    fn target(&self) -> TargetKind;
+
+    /// l and its first two derivatives in z.
+    fn at(&self, z: f64, y: f64) -> Local;
+
+    /// l alone.
+    fn value(&self, z: f64, y: f64) -> f64 {
+        self.at(z, y).value
+    }
+
+    /// The least L with l'' <= L, or `None` when the loss is not smooth.
+    fn smoothness(&self) -> Option<f64>;
+
+    /// Whether l'' is one constant.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+
+    /// Whether l falls for ever along some ray without reaching its infimum (logistic does: separable data have
+    /// no minimiser without a ridge).
+    fn has_tail(&self) -> bool {
+        false
+    }
+
+    /// Its convex conjugate.
+    fn conjugate(&self) -> &dyn Conjugate;
+
+    /// `sum_i weights[i] l(z_i, y_i)`, filling the weighted derivatives and curvatures.
+    fn evaluate(&self, z: &[f64], y: &[f64], weights: &[f64], derivatives: &mut [f64], curvatures: &mut [f64]) -> f64 {
+        let mut total = 0.0;
+        for i in 0..z.len() {
+            let local = self.at(z[i], y[i]);
+            total += weights[i] * local.value;
+            derivatives[i] = weights[i] * local.derivative;
+            curvatures[i] = weights[i] * local.curvature;
+        }
+        total
+    }
+
+    /// `sum_i weights[i] l(z_i, y_i)`.
+    fn total(&self, z: &[f64], y: &[f64], weights: &[f64]) -> f64 {
+        let mut total = 0.0;
+        for i in 0..z.len() {
+            total += weights[i] * self.value(z[i], y[i]);
+        }
+        total
+    }
+
+    /// `Err` at the first target the loss does not accept.
+    fn check_target(&self, y: &[f64]) -> Result<()> {
+        crate::error::check_finite("target", y)?;
+        if self.target() == TargetKind::Sign
+            && let Some(row) = y.iter().position(|&v| v != 1.0 && v != -1.0)
+        {
+            return Err(Error::Target { loss: self.name(), row, value: y[row], expected: "labels -1 and +1" });
+        }
+        Ok(())
+    }
+}
+
+/// The convex conjugate of a loss, in the dual variable a of one sample.
+pub trait Conjugate: Send + Sync {
+    /// l*(a, y); infinite outside the domain.
+    fn value(&self, a: f64, y: f64) -> f64;
+
+    /// dl*/da inside the domain (infinite at an end where the slope is).
+    fn derivative(&self, a: f64, y: f64) -> f64;
+
+    /// The point of the domain nearest to a.
+    fn project(&self, a: f64, y: f64) -> f64;
+
+    /// mu: l* is mu-strongly convex, equivalently l is 1/mu-smooth; 0 when it is not.
+    fn strong_convexity(&self) -> f64;
+}
+
+/// A loss by the name the command line uses, with its default parameter.
+pub fn by_name(name: &str) -> Result<Box<dyn Loss>> {
+    Ok(match name {
+        "squared" => Box::new(Squared::default()),
+        "logistic" => Box::new(Logistic::default()),
+        "squared-hinge" => Box::new(SquaredHinge),
+        "huber" => Box::new(Huber::default()),
+        "hinge" => Box::new(Hinge),
+        _ => {
+            return Err(Error::UnknownName {
+                what: "loss",
+                name: name.to_string(),
+                choices: "squared, logistic, squared-hinge, huber, hinge".to_string(),
+            });
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! Contracts that every loss must meet, against numerical derivatives and suprema.
+
+use super::*;
+
+fn every_loss() -> Vec<Box<dyn Loss>> {
+    vec![
+        Box::new(Squared::default()),
+        Box::new(Squared::new(2.0).unwrap()),
+        Box::new(Logistic::default()),
+        Box::new(Logistic::new(2.0).unwrap()),
+        Box::new(SquaredHinge),
+        Box::new(Huber::default()),
+        Box::new(Huber::new(1.5).unwrap()),
+        Box::new(Hinge),
+    ]
+}
+
+fn targets(loss: &dyn Loss) -> Vec<f64> {
+    match loss.target() {
+        TargetKind::Real => vec![-1.7, 0.0, 2.3],
+        TargetKind::Sign => vec![-1.0, 1.0],
+    }
+}
+
+/// Predictions away from every kink of every loss above.
+fn predictions() -> impl Iterator<Item = f64> {
+    (-60..=60).map(|i| i as f64 * 0.0837 + 0.00113)
+}
+
+#[test]
+fn derivatives_match_finite_differences() {
+    for loss in every_loss() {
+        for y in targets(&*loss) {
+            for z in predictions() {
+                let h = 1e-5;
+                let (lo, at, hi) = (loss.at(z - h, y), loss.at(z, y), loss.at(z + h, y));
+                let slope = (hi.value - lo.value) / (2.0 * h);
+                let bend = (hi.derivative - lo.derivative) / (2.0 * h);
+                assert!((slope - at.derivative).abs() < 1e-7, "{loss:?} y={y} z={z}");
+                assert!((bend - at.curvature).abs() < 1e-6, "{loss:?} y={y} z={z}");
+                assert_eq!(loss.value(z, y), at.value);
+                if let Some(bound) = loss.smoothness() {
+                    assert!(at.curvature <= bound * (1.0 + 1e-12));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn smoothness_is_attained() {
+    for loss in every_loss() {
+        let Some(bound) = loss.smoothness() else {
+            assert_eq!(loss.name(), "hinge");
+            continue;
+        };
+        let y = targets(&*loss)[0];
+        let top = (-2000..2000).map(|i| loss.at(i as f64 * 1e-3, y).curvature).fold(0.0, f64::max);
+        assert!((top - bound).abs() < 1e-6 * bound, "{loss:?}: {top} against {bound}");
+        assert!((loss.conjugate().strong_convexity() * bound - 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn conjugates_match_numerical_suprema() {
+    // sup_z (a z - l(z)) over a fine grid, for a in the interior of the domain.
+    for loss in every_loss() {
+        for y in targets(&*loss) {
+            for step in 1..20 {
+                let a = loss.at(f64::from(step) * 0.35 - 3.5, y).derivative;
+                let conjugate = loss.conjugate().value(a, y);
+                let sup = (-400_000..=400_000)
+                    .map(|i| f64::from(i) * 1e-4)
+                    .map(|z| a * z - loss.value(z, y))
+                    .fold(f64::NEG_INFINITY, f64::max);
+                assert!((sup - conjugate).abs() < 1e-6, "{loss:?} y={y} a={a}: {sup} against {conjugate}");
+            }
+        }
+    }
+}
+
+#[test]
+fn fenchel_young_holds_with_equality_at_the_derivative() {
+    for loss in every_loss() {
+        let conjugate = loss.conjugate();
+        for y in targets(&*loss) {
+            for z in predictions() {
+                let local = loss.at(z, y);
+                let tight = local.value + conjugate.value(local.derivative, y) - local.derivative * z;
+                assert!(tight.abs() < 1e-9, "{loss:?} y={y} z={z}: {tight}");
+                for b in predictions() {
+                    let a = conjugate.project(b, y);
+                    assert!(conjugate.value(a, y).is_finite(), "{loss:?}: projection of {b} leaves the domain");
+                    assert_eq!(conjugate.project(a, y), a, "{loss:?}: projection moves a point of the domain");
+                    assert!(local.value + conjugate.value(a, y) - a * z > -1e-9, "{loss:?} y={y} z={z} a={a}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn conjugate_derivatives_match_finite_differences() {
+    for loss in every_loss() {
+        let conjugate = loss.conjugate();
+        for y in targets(&*loss) {
+            // Interior points of every domain: -y times something in (0, 1).
+            for t in [0.1, 0.37, 0.5, 0.93] {
+                let (a, h) = (-y * t, 1e-6);
+                if a == 0.0 {
+                    continue;
+                }
+                let slope = (conjugate.value(a + h, y) - conjugate.value(a - h, y)) / (2.0 * h);
+                assert!((slope - conjugate.derivative(a, y)).abs() < 1e-5, "{loss:?} y={y} a={a}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_overflow_far_out() {
+    for loss in every_loss() {
+        for y in targets(&*loss) {
+            for z in [-1e4, -800.0, -40.0, 40.0, 800.0, 1e4] {
+                let local = loss.at(z, y);
+                assert!(local.value.is_finite() && local.value >= 0.0, "{loss:?} {z}");
+                assert!(local.derivative.is_finite() && local.curvature.is_finite(), "{loss:?} {z}");
+            }
+        }
+    }
+    // Both tails keep their digits.
+    let logistic = Logistic::default();
+    assert_eq!(logistic.value(-700.0, 1.0), 700.0);
+    assert!((logistic.value(40.0, 1.0) / (-40f64).exp() - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn labels_are_checked() {
+    assert!(Logistic::default().check_target(&[1.0, -1.0]).is_ok());
+    let error = Logistic::default().check_target(&[1.0, 0.0]).unwrap_err();
+    assert!(error.to_string().contains("row 1"), "{error}");
+    assert!(Squared::default().check_target(&[0.0, f64::NAN]).is_err());
+    assert!(Huber::new(0.0).is_err() && Logistic::new(f64::NAN).is_err() && Squared::new(-1.0).is_err());
+}

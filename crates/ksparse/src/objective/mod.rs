@@ -1,0 +1,85 @@
+//! The function to minimise: all that a solver sees.
+//!
+//! [`Risk`] is the empirical risk of a design and a loss; [`Custom`] wraps a user's own value-and-gradient function; anything
+//! else implements [`Objective`], whose optional methods unlock the faster paths of the solvers.
+
+mod custom;
+mod model;
+mod risk;
+
+pub use custom::Custom;
+pub use model::LinearModel;
+pub use risk::Risk;
+
+use crate::restricted::{FromGradients, Restricted};
+use crate::sparsity::SparseRef;
+use faer::Mat;
+
+/// A convex function of `dim` coordinates, to be minimised with few of them non-zero.
+///
+/// Only [`dim`](Self::dim) and [`value_and_gradient`](Self::value_and_gradient) are required.
+pub trait Objective: Send + Sync {
+    /// Number of coordinates.
+    fn dim(&self) -> usize;
+
+    /// f(x), and its whole gradient written to `gradient`.
+    fn value_and_gradient(&self, x: SparseRef, gradient: &mut [f64]) -> f64;
+
+    /// f(x).
+    fn value(&self, x: SparseRef) -> f64 {
+        self.value_and_gradient(x, &mut vec![0.0; self.dim()])
+    }
+
+    /// Coordinates that are never thresholded and not counted in k (an intercept, a diagonal).
+    fn free(&self) -> &[usize] {
+        &[]
+    }
+
+    /// f as a function of the coordinates in `support` alone, the others being 0.
+    fn restrict<'a>(&'a self, support: &[usize]) -> Box<dyn Restricted + 'a> {
+        Box::new(FromGradients::new(self, support))
+    }
+
+    /// The Hessian at x, for objectives that can say more than a gradient.
+    fn hessian<'a>(&'a self, _x: SparseRef) -> Option<Box<dyn Hessian + 'a>> {
+        None
+    }
+
+    /// Whether f is a quadratic: its Hessian is the same everywhere.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+
+    /// Whether f has a gradient everywhere.
+    fn is_smooth(&self) -> bool {
+        true
+    }
+
+    /// An upper bound on the curvature of f along `s`-sparse directions (M_s), for the theoretical step.
+    fn smoothness(&self, _s: usize) -> Option<f64> {
+        None
+    }
+
+    /// What a step "on the sum of the losses" is multiplied by to become a step on f: the total sample
+    /// weight where f is a mean, 1 elsewhere.
+    fn step_unit(&self) -> f64 {
+        1.0
+    }
+
+    /// The work of one gradient, in multiply-adds: how solvers weigh one plan against another.
+    fn gradient_cost(&self) -> f64 {
+        self.dim() as f64
+    }
+}
+
+/// Second derivatives of an objective at one point.
+pub trait Hessian {
+    /// Its diagonal.
+    fn diagonal(&self, out: &mut [f64]);
+
+    /// The rows `left` and columns `right` of it (make `right` the longer list).
+    fn block(&self, left: &[usize], right: &[usize]) -> Mat<f64>;
+
+    /// The work of `block` for lists of these lengths, in multiply-adds.
+    fn block_cost(&self, left: usize, right: usize) -> f64;
+}

@@ -1,0 +1,401 @@
+//! The empirical risk: the one place that knows 1/n and lambda.
+//!
+//! ```text
+//! f(w) = (sum_i c_i l(x_i'w + b, y_i)) / (sum_i c_i) + (lambda / 2) ||w||^2
+//! ```
+//!
+//! with sample weights c (1 by default). The ridge covers every coefficient but the intercept b, which is the last
+//! coordinate (index p) when there is one, free and unpenalised.
+
+use super::{Hessian, LinearModel, Objective};
+use crate::design::{Columns, Design, WithIntercept};
+use crate::error::{Error, Result, check_finite, check_len, check_option};
+use crate::kernels;
+use crate::loss::Loss;
+use crate::restricted::{Restricted, SecondOrder};
+use crate::solver::Solution;
+use crate::sparsity::SparseRef;
+use faer::prelude::ReborrowMut;
+use faer::{Mat, MatMut};
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+/// Mean loss of a linear predictor plus a ridge, as an [`Objective`].
+///
+/// ```
+/// use ksparse::{Risk, Sparsity, design::Dense, loss::Squared, solver::{Auto, Solver}};
+/// let x = Dense::from_rows(4, 2, &[1.0, 0.0, 2.0, 1.0, 3.0, 0.0, 4.0, 1.0])?;
+/// let risk = Risk::new(&x, &[3.0, 5.0, 7.0, 9.0], Squared::default())?.with_intercept();
+/// let solution = Auto::default().fit(&risk, &Sparsity::new(1))?;
+/// let model = risk.model(&solution);
+/// assert_eq!(model.support, [0]);
+/// assert!((model.coefficients[0] - 2.0).abs() < 1e-9 && (model.intercept - 1.0).abs() < 1e-9);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
+pub struct Risk<'a> {
+    design: Box<dyn Design + 'a>,
+    loss: Box<dyn Loss + 'a>,
+    target: Cow<'a, [f64]>,
+    /// c_i / sum c: they sum to 1.
+    weights: Vec<f64>,
+    total_weight: f64,
+    ridge: f64,
+    /// The intercept's coordinate, if there is one; `[p]` or `[]`.
+    free: Vec<usize>,
+    squares: OnceLock<Vec<f64>>,
+}
+
+impl<'a> Risk<'a> {
+    /// The unweighted mean of `loss` over the rows, no ridge, no intercept.
+    pub fn new(design: impl Design + 'a, target: impl Into<Cow<'a, [f64]>>, loss: impl Loss + 'a) -> Result<Self> {
+        Self::from_boxes(Box::new(design), target.into(), Box::new(loss))
+    }
+
+    /// [`new`](Self::new) for a design and a loss chosen at run time.
+    pub fn from_boxes(design: Box<dyn Design + 'a>, target: Cow<'a, [f64]>, loss: Box<dyn Loss + 'a>) -> Result<Self> {
+        let n = design.nrows();
+        if n == 0 {
+            return Err(Error::Data("the design has no rows".to_string()));
+        }
+        check_len("target", target.len(), n)?;
+        loss.check_target(&target)?;
+        Ok(Self {
+            design,
+            loss,
+            target,
+            weights: vec![1.0 / n as f64; n],
+            total_weight: n as f64,
+            ridge: 0.0,
+            free: Vec::new(),
+            squares: OnceLock::new(),
+        })
+    }
+
+    /// With the ridge `lambda / 2 ||w||^2` (the intercept excepted).
+    pub fn with_ridge(mut self, lambda: f64) -> Result<Self> {
+        check_option(lambda >= 0.0 && lambda.is_finite(), "lambda", lambda, "non-negative and finite")?;
+        self.ridge = lambda;
+        Ok(self)
+    }
+
+    /// With sample weights: non-negative, not all zero. Integer weights mean repeated rows.
+    pub fn with_weights(mut self, weights: &[f64]) -> Result<Self> {
+        check_len("weights", weights.len(), self.design.nrows())?;
+        check_finite("weights", weights)?;
+        let total: f64 = weights.iter().sum();
+        let ok = weights.iter().all(|&w| w >= 0.0) && total > 0.0;
+        check_option(ok, "weights", "negative somewhere or zero throughout", "non-negative, not all zero")?;
+        self.weights = weights.iter().map(|w| w / total).collect();
+        self.total_weight = total;
+        self.squares = OnceLock::new();
+        Ok(self)
+    }
+
+    /// With an intercept: a last coordinate, free and unpenalised.
+    pub fn with_intercept(mut self) -> Self {
+        if self.free.is_empty() {
+            self.free = vec![self.design.ncols()];
+            self.design = Box::new(WithIntercept::new(self.design));
+            self.squares = OnceLock::new();
+        }
+        self
+    }
+
+    /// Whether there is an intercept.
+    pub fn has_intercept(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    /// The design, intercept column included.
+    pub fn design(&self) -> &dyn Design {
+        &*self.design
+    }
+
+    /// The loss.
+    pub fn loss(&self) -> &dyn Loss {
+        &*self.loss
+    }
+
+    /// The target.
+    pub fn target(&self) -> &[f64] {
+        &self.target
+    }
+
+    /// Sample weights divided by their sum.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The sum of the sample weights as given.
+    pub fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    /// lambda.
+    pub fn ridge(&self) -> f64 {
+        self.ridge
+    }
+
+    /// Number of features: coordinates less the intercept.
+    pub fn features(&self) -> usize {
+        self.design.ncols() - self.free.len()
+    }
+
+    /// The solution as a model: intercept apart.
+    pub fn model(&self, solution: &Solution) -> LinearModel {
+        let mut model = LinearModel::default();
+        for (&j, &c) in solution.support.iter().zip(&solution.coefficients) {
+            if self.free.contains(&j) {
+                model.intercept = c;
+            } else {
+                model.support.push(j);
+                model.coefficients.push(c);
+            }
+        }
+        model
+    }
+
+    /// The linear predictor at x.
+    pub fn predictions(&self, x: SparseRef) -> Vec<f64> {
+        let mut z = vec![0.0; self.design.nrows()];
+        self.design.mul(x, &mut z);
+        z
+    }
+
+    /// lambda for coordinate j.
+    fn ridge_at(&self, j: usize) -> f64 {
+        if self.free.contains(&j) { 0.0 } else { self.ridge }
+    }
+
+    fn penalty(&self, x: SparseRef) -> f64 {
+        0.5 * x.iter().map(|(j, v)| self.ridge_at(j) * v * v).sum::<f64>()
+    }
+
+    /// `sum_i c_i x_ij^2 / sum c` for every column, computed once.
+    fn weighted_squares(&self) -> &[f64] {
+        self.squares.get_or_init(|| {
+            let mut out = vec![0.0; self.design.ncols()];
+            self.design.squares(&self.weights, &mut out);
+            out
+        })
+    }
+
+    /// `max_i ||H_s(x_i)||^2` over the rows: R_s^2 of the theory.
+    pub fn largest_row_norm_squared(&self, s: usize) -> f64 {
+        let mut row = Vec::new();
+        let mut largest = 0.0f64;
+        for i in 0..self.design.nrows() {
+            self.design.row(i, &mut row);
+            let mut squares: Vec<f64> = row.iter().map(|(_, v)| v * v).collect();
+            if squares.len() > s && s > 0 {
+                squares.select_nth_unstable_by(s - 1, |a, b| b.total_cmp(a));
+            }
+            largest = largest.max(squares.iter().take(s).sum());
+        }
+        largest
+    }
+}
+
+impl Objective for Risk<'_> {
+    fn dim(&self) -> usize {
+        self.design.ncols()
+    }
+
+    fn free(&self) -> &[usize] {
+        &self.free
+    }
+
+    fn value_and_gradient(&self, x: SparseRef, gradient: &mut [f64]) -> f64 {
+        let n = self.design.nrows();
+        let z = self.predictions(x);
+        let (mut derivatives, mut curvatures) = (vec![0.0; n], vec![0.0; n]);
+        let loss = self.loss.evaluate(&z, &self.target, &self.weights, &mut derivatives, &mut curvatures);
+        self.design.tmul(&derivatives, gradient);
+        for (j, v) in x.iter() {
+            gradient[j] += self.ridge_at(j) * v;
+        }
+        loss + self.penalty(x)
+    }
+
+    fn value(&self, x: SparseRef) -> f64 {
+        self.loss.total(&self.predictions(x), &self.target, &self.weights) + self.penalty(x)
+    }
+
+    fn restrict<'b>(&'b self, support: &[usize]) -> Box<dyn Restricted + 'b> {
+        let n = self.design.nrows();
+        Box::new(RestrictedRisk {
+            risk: self,
+            columns: self.design.gather(support),
+            ridge: support.iter().map(|&j| self.ridge_at(j)).collect(),
+            z: vec![0.0; n],
+            derivatives: vec![0.0; n],
+            curvatures: vec![0.0; n],
+            scratch: vec![0.0; n],
+        })
+    }
+
+    fn hessian<'b>(&'b self, x: SparseRef) -> Option<Box<dyn Hessian + 'b>> {
+        self.loss.smoothness()?;
+        if self.loss.is_quadratic() {
+            let scale = self.loss.at(0.0, 0.0).curvature;
+            let weights = self.weights.iter().map(|w| w * scale).collect();
+            return Some(Box::new(RiskHessian { risk: self, weights }));
+        }
+        let z = self.predictions(x);
+        let mut derivatives = vec![0.0; z.len()];
+        let mut weights = vec![0.0; z.len()];
+        self.loss.evaluate(&z, &self.target, &self.weights, &mut derivatives, &mut weights);
+        Some(Box::new(RiskHessian { risk: self, weights }))
+    }
+
+    fn is_quadratic(&self) -> bool {
+        self.loss.is_quadratic()
+    }
+
+    fn is_smooth(&self) -> bool {
+        self.loss.smoothness().is_some()
+    }
+
+    fn smoothness(&self, s: usize) -> Option<f64> {
+        // (1/C) sum c_i l'' (x_i'd)^2 <= sup l'' min(R_s^2, largest eigenvalue of X'CX/C) ||d||^2 for s-sparse d.
+        let bound = self.loss.smoothness()?;
+        let rows = self.largest_row_norm_squared(s);
+        let spectrum = crate::theory::largest_gram_eigenvalue(&*self.design, &self.weights);
+        Some(bound * rows.min(spectrum) + self.ridge)
+    }
+
+    fn step_unit(&self) -> f64 {
+        self.total_weight
+    }
+
+    fn gradient_cost(&self) -> f64 {
+        self.design.cost()
+    }
+}
+
+/// Curvature weights of the samples at one point.
+struct RiskHessian<'a> {
+    risk: &'a Risk<'a>,
+    weights: Vec<f64>,
+}
+
+impl Hessian for RiskHessian<'_> {
+    fn diagonal(&self, out: &mut [f64]) {
+        if self.risk.loss.is_quadratic() {
+            let scale = self.risk.loss.at(0.0, 0.0).curvature;
+            out.iter_mut().zip(self.risk.weighted_squares()).for_each(|(o, s)| *o = scale * s);
+        } else {
+            self.risk.design.squares(&self.weights, out);
+        }
+        out.iter_mut().enumerate().for_each(|(j, o)| *o += self.risk.ridge_at(j));
+    }
+
+    fn block(&self, left: &[usize], right: &[usize]) -> Mat<f64> {
+        let mut out = self.risk.design.cross(left, right, &self.weights);
+        if self.risk.ridge > 0.0 {
+            let place: std::collections::HashMap<usize, usize> =
+                left.iter().enumerate().map(|(a, &j)| (j, a)).collect();
+            for (b, j) in right.iter().enumerate() {
+                if let Some(&a) = place.get(j) {
+                    out[(a, b)] += self.risk.ridge_at(*j);
+                }
+            }
+        }
+        out
+    }
+
+    fn block_cost(&self, left: usize, right: usize) -> f64 {
+        let p = self.risk.design.ncols().max(1) as f64;
+        // A blocked product runs several times faster per multiply-add than a pass over memory.
+        self.risk.design.cost() / p * right as f64 * (1.0 + left as f64 / 6.0)
+    }
+}
+
+/// The risk over a few columns, with what was computed at the last point kept.
+struct RestrictedRisk<'a> {
+    risk: &'a Risk<'a>,
+    columns: Box<dyn Columns + 'a>,
+    ridge: Vec<f64>,
+    z: Vec<f64>,
+    derivatives: Vec<f64>,
+    curvatures: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl Restricted for RestrictedRisk<'_> {
+    fn dim(&self) -> usize {
+        self.ridge.len()
+    }
+
+    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        let risk = self.risk;
+        self.columns.mul(x, &mut self.z);
+        let loss =
+            risk.loss.evaluate(&self.z, &risk.target, &risk.weights, &mut self.derivatives, &mut self.curvatures);
+        self.columns.tmul(&self.derivatives, gradient);
+        let mut penalty = 0.0;
+        for ((g, x), ridge) in gradient.iter_mut().zip(x).zip(&self.ridge) {
+            *g += ridge * x;
+            penalty += ridge * x * x;
+        }
+        loss + 0.5 * penalty
+    }
+
+    fn second_order(&self) -> SecondOrder {
+        if self.risk.loss.smoothness().is_none() {
+            return SecondOrder::Unavailable;
+        }
+        let (k, costs) = (self.ridge.len() as f64, self.columns.costs());
+        // A Newton step by conjugate gradients takes some ten pairs of products.
+        if costs.gram + k * k * k / 18.0 <= 20.0 * costs.product { SecondOrder::Matrix } else { SecondOrder::Products }
+    }
+
+    fn is_quadratic(&self) -> bool {
+        self.risk.is_quadratic()
+    }
+
+    fn hessian(&mut self, mut out: MatMut<'_, f64>) {
+        self.columns.gram(&self.curvatures, out.rb_mut());
+        for (c, ridge) in self.ridge.iter().enumerate() {
+            out[(c, c)] += ridge;
+        }
+    }
+
+    fn hessian_product(&mut self, v: &[f64], out: &mut [f64]) {
+        self.columns.mul(v, &mut self.scratch);
+        self.scratch.iter_mut().zip(&self.curvatures).for_each(|(s, h)| *s *= h);
+        self.columns.tmul(&self.scratch, out);
+        for ((o, v), ridge) in out.iter_mut().zip(v).zip(&self.ridge) {
+            *o += ridge * v;
+        }
+    }
+
+    fn hessian_diagonal(&mut self, out: &mut [f64]) {
+        self.columns.squares(&self.curvatures, out);
+        out.iter_mut().zip(&self.ridge).for_each(|(o, ridge)| *o += ridge);
+    }
+
+    fn majorant_diagonal(&mut self, out: &mut [f64]) {
+        self.columns.squares(&self.risk.weights, out);
+        let bound = self.risk.loss.smoothness().unwrap_or(0.0);
+        out.iter_mut().zip(&self.ridge).for_each(|(o, ridge)| *o = bound * *o + ridge);
+    }
+
+    fn reference_value(&self) -> f64 {
+        // f(0); labels are symmetric for every classification loss, so one evaluation would do there.
+        let risk = self.risk;
+        risk.target.iter().zip(&risk.weights).map(|(&y, w)| w * risk.loss.value(0.0, y)).sum()
+    }
+
+    fn has_tail(&self) -> bool {
+        self.risk.loss.has_tail() && self.ridge.iter().any(|&r| r == 0.0)
+    }
+}
+
+impl Risk<'_> {
+    /// Euclidean norm of the part of x under the ridge.
+    pub fn penalised_norm(&self, x: SparseRef) -> f64 {
+        let values: Vec<f64> = x.iter().filter(|(j, _)| !self.free.contains(j)).map(|(_, v)| v).collect();
+        kernels::norm(&values)
+    }
+}

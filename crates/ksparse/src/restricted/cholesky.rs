@@ -1,0 +1,117 @@
+//! A Cholesky factor of a scaled positive semi-definite matrix.
+
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::linalg::cholesky::llt;
+use faer::{Conj, Mat, MatMut, Par};
+
+/// `H = S^-1 L L' S^-1` with S making the diagonal 1. A direction that depends on the others (a collinear column, an empty
+/// one) is frozen: its pivot is replaced by 1, so that it takes no part instead of blowing up.
+pub(crate) struct Cholesky {
+    factor: Mat<f64>,
+    scale: Vec<f64>,
+    /// Pivots replaced.
+    pub frozen: usize,
+}
+
+/// Pivots below this, relative to a unit diagonal, are rounding error.
+const SINGULAR: f64 = 1e-12;
+
+impl Cholesky {
+    /// Factors `matrix` (lower triangle) with `damping` added to its diagonal.
+    pub fn new(mut matrix: Mat<f64>, damping: Option<&[f64]>) -> Self {
+        let k = matrix.nrows();
+        if let Some(damping) = damping {
+            for c in 0..k {
+                matrix[(c, c)] += damping[c];
+            }
+        }
+        let scale: Vec<f64> = (0..k)
+            .map(|c| matrix[(c, c)])
+            .map(|d| if d > 0.0 && d.is_finite() { 1.0 / d.sqrt() } else { 1.0 })
+            .collect();
+        for b in 0..k {
+            let column = &mut matrix.col_as_slice_mut(b)[b..];
+            column.iter_mut().zip(&scale[b..]).for_each(|(v, s)| *v *= s * scale[b]);
+        }
+        let regularization = llt::factor::LltRegularization {
+            dynamic_regularization_delta: 1.0,
+            dynamic_regularization_epsilon: SINGULAR,
+        };
+        let need = llt::factor::cholesky_in_place_scratch::<f64>(k, Par::Seq, Default::default());
+        let frozen = with_stack(need, |stack| {
+            llt::factor::cholesky_in_place(matrix.as_mut(), regularization, Par::Seq, stack, Default::default())
+        })
+        .map_or(k, |info| info.dynamic_regularization_count);
+        Self { factor: matrix, scale, frozen }
+    }
+
+    /// `x = H^-1 x`.
+    pub fn solve(&self, x: &mut [f64]) {
+        x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
+        let k = x.len();
+        let rhs = MatMut::from_column_major_slice_mut(x, k, 1);
+        let need = llt::solve::solve_in_place_scratch::<f64>(k, 1, Par::Seq);
+        with_stack(need, |stack| {
+            llt::solve::solve_in_place_with_conj(self.factor.as_ref(), Conj::No, rhs, Par::Seq, stack);
+        });
+        x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
+    }
+
+    /// `H^-1`, all of it.
+    pub fn inverse(&self) -> Mat<f64> {
+        let k = self.factor.nrows();
+        let mut out = Mat::zeros(k, k);
+        let need = llt::inverse::inverse_scratch::<f64>(k, Par::Seq);
+        with_stack(need, |stack| {
+            llt::inverse::inverse(out.as_mut(), self.factor.as_ref(), Par::Seq, stack);
+        });
+        for b in 0..k {
+            for a in b..k {
+                let v = out[(a, b)] * self.scale[a] * self.scale[b];
+                out[(a, b)] = v;
+                out[(b, a)] = v;
+            }
+        }
+        out
+    }
+}
+
+fn with_stack<R>(need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> R {
+    let mut buffer = MemBuffer::new(need);
+    work(MemStack::new(&mut buffer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn solves_and_inverts() {
+        let h = faer::mat![[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0f64]];
+        let factor = Cholesky::new(h.clone(), None);
+        let mut x = [1.0, 2.0, 3.0];
+        factor.solve(&mut x);
+        for (i, b) in [1.0, 2.0, 3.0].into_iter().enumerate() {
+            let back: f64 = (0..3).map(|j| h[(i, j)] * x[j]).sum();
+            assert!((back - b).abs() < 1e-12);
+        }
+        let product = &h * factor.inverse();
+        for i in 0..3 {
+            for j in 0..3 {
+                assert!((product[(i, j)] - f64::from(u8::from(i == j))).abs() < 1e-12);
+            }
+        }
+        assert_eq!(factor.frozen, 0);
+    }
+
+    #[test]
+    fn a_dependent_direction_is_frozen() {
+        // Two equal columns and an empty one: rank 1.
+        let h = faer::mat![[2.0, 2.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 0.0f64]];
+        let factor = Cholesky::new(h, None);
+        let mut x = [4.0, 4.0, 0.0];
+        factor.solve(&mut x);
+        assert_eq!(factor.frozen, 2);
+        assert!((x[0] + x[1] - 2.0).abs() < 1e-12 && x[2] == 0.0, "{x:?}");
+    }
+}

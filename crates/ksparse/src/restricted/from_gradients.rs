@@ -1,0 +1,32 @@
+//! Any objective on a support, from its whole gradient.
+
+use super::Restricted;
+use crate::objective::Objective;
+use crate::sparsity::SparseRef;
+
+/// The restriction of an objective that offers nothing better: each evaluation computes the whole gradient and
+/// keeps the part on the support.
+pub struct FromGradients<'a, O: ?Sized> {
+    objective: &'a O,
+    support: Vec<usize>,
+    gradient: Vec<f64>,
+}
+
+impl<'a, O: Objective + ?Sized> FromGradients<'a, O> {
+    /// f with every coordinate outside `support` held at 0.
+    pub fn new(objective: &'a O, support: &[usize]) -> Self {
+        Self { objective, support: support.to_vec(), gradient: vec![0.0; objective.dim()] }
+    }
+}
+
+impl<O: Objective + ?Sized> Restricted for FromGradients<'_, O> {
+    fn dim(&self) -> usize {
+        self.support.len()
+    }
+
+    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        let value = self.objective.value_and_gradient(SparseRef::new(&self.support, x), &mut self.gradient);
+        gradient.iter_mut().zip(&self.support).for_each(|(g, &j)| *g = self.gradient[j]);
+        value
+    }
+}

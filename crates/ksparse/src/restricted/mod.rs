@@ -1,0 +1,130 @@
+//! Minimising on a fixed support: a small, smooth, convex problem.
+//!
+//! [`minimise`] picks the method by what the problem offers: damped Newton with a Cholesky factor, Newton with conjugate
+//! gradients when forming the Hessian costs more than it saves, L-BFGS when there are only gradients. The methods know no loss.
+
+mod cholesky;
+mod from_gradients;
+mod lbfgs;
+mod newton;
+
+pub(crate) use cholesky::Cholesky;
+pub use from_gradients::FromGradients;
+
+use faer::MatMut;
+
+/// What a [`Restricted`] function can say about its second derivatives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecondOrder {
+    /// Nothing: first-order methods only.
+    Unavailable,
+    /// Products with the Hessian are the cheaper way.
+    Products,
+    /// The whole matrix is the cheaper way.
+    Matrix,
+}
+
+/// f on a fixed support, in the order of that support.
+///
+/// Second derivatives refer to the point of the last `value_and_gradient`.
+pub trait Restricted {
+    /// Number of coordinates.
+    fn dim(&self) -> usize;
+
+    /// f(x) and its gradient.
+    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64;
+
+    /// Which of the methods below may be called.
+    fn second_order(&self) -> SecondOrder {
+        SecondOrder::Unavailable
+    }
+
+    /// Whether the Hessian is the same everywhere.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+
+    /// The lower triangle of the Hessian.
+    fn hessian(&mut self, _out: MatMut<'_, f64>) {}
+
+    /// `out = H v`.
+    fn hessian_product(&mut self, _v: &[f64], _out: &mut [f64]) {}
+
+    /// The diagonal of the Hessian.
+    fn hessian_diagonal(&mut self, _out: &mut [f64]) {}
+
+    /// A diagonal that bounds the Hessian's own everywhere: the unit of the damping.
+    fn majorant_diagonal(&mut self, _out: &mut [f64]) {}
+
+    /// A typical size of f, below whose rounding error nothing is worth doing (0 when unknown).
+    fn reference_value(&self) -> f64 {
+        0.0
+    }
+
+    /// Whether f may fall for ever without a minimiser (separable data, no ridge).
+    fn has_tail(&self) -> bool {
+        false
+    }
+
+    /// A minimiser of its own, for objectives that know better than the methods here.
+    fn minimise(&mut self, _x: &mut [f64], _options: &InnerOptions) -> Option<Outcome> {
+        None
+    }
+}
+
+/// How far to go on a support.
+#[derive(Debug, Clone, Copy)]
+pub struct InnerOptions {
+    /// Stop when the decrease still to be had is estimated below this fraction of f.
+    pub tolerance: f64,
+    /// At most so many steps.
+    pub max_iterations: usize,
+    /// Give up as soon as the minimum is clearly above this: a trial support that cannot win.
+    pub abandon_above: f64,
+}
+
+impl InnerOptions {
+    /// To (nearly) the last digit.
+    pub const EXACT: Self = Self { tolerance: 1e-13, max_iterations: 200, abandon_above: f64::INFINITY };
+
+    /// One Newton (or quasi-Newton) step.
+    pub const ONE_STEP: Self = Self { tolerance: 1e-13, max_iterations: 1, abandon_above: f64::INFINITY };
+}
+
+/// Why an inner minimisation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// At the minimum, to the tolerance or to rounding error.
+    Converged,
+    /// f has come down to nothing along a ray: the infimum is not attained.
+    Unattained,
+    /// Given up: the minimum is above `abandon_above`.
+    Abandoned,
+    /// Out of steps.
+    MaxIterations,
+    /// f or its gradient was not finite at the starting point.
+    NotFinite,
+}
+
+/// What an inner minimisation did.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome {
+    /// f at the point reached.
+    pub value: f64,
+    /// Steps taken.
+    pub iterations: usize,
+    /// Why it ended.
+    pub ended: Ended,
+}
+
+/// Minimises f from `x`, which is moved to the point reached. f never rises.
+pub fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOptions) -> Outcome {
+    if let Some(outcome) = f.minimise(x, options) {
+        return outcome;
+    }
+    match f.second_order() {
+        SecondOrder::Unavailable => lbfgs::minimise(f, x, options),
+        SecondOrder::Products => newton::minimise(f, x, options, &mut newton::ConjugateGradients::default()),
+        SecondOrder::Matrix => newton::minimise(f, x, options, &mut newton::Factored::default()),
+    }
+}

@@ -1,0 +1,179 @@
+//! Damped Newton. Stops when the Newton decrement says that nothing is left to gain.
+
+use super::{Cholesky, Ended, InnerOptions, Outcome, Restricted};
+use crate::kernels::dot;
+use faer::Mat;
+
+/// How a Newton direction is found.
+pub(super) trait Direction {
+    /// `out` approximately `-(H + damping D)^-1 gradient`, D the majorant's diagonal.
+    fn find(&mut self, f: &mut dyn Restricted, gradient: &[f64], damping: f64, accuracy: f64, out: &mut [f64]);
+}
+
+/// By a Cholesky factor; kept between steps when the Hessian never changes.
+#[derive(Default)]
+pub(super) struct Factored {
+    factor: Option<Cholesky>,
+}
+
+impl Direction for Factored {
+    fn find(&mut self, f: &mut dyn Restricted, gradient: &[f64], damping: f64, _: f64, out: &mut [f64]) {
+        if self.factor.is_none() || !f.is_quadratic() {
+            let k = gradient.len();
+            let mut hessian = Mat::zeros(k, k);
+            f.hessian(hessian.as_mut());
+            let extra = damping_diagonal(f, damping, k);
+            self.factor = Some(Cholesky::new(hessian, extra.as_deref()));
+        }
+        out.iter_mut().zip(gradient).for_each(|(o, g)| *o = -g);
+        if let Some(factor) = &self.factor {
+            factor.solve(out);
+        }
+    }
+}
+
+/// By conjugate gradients, preconditioned with the Hessian's diagonal.
+#[derive(Default)]
+pub(super) struct ConjugateGradients {
+    diagonal: Vec<f64>,
+    residual: Vec<f64>,
+    search: Vec<f64>,
+    product: Vec<f64>,
+}
+
+impl Direction for ConjugateGradients {
+    fn find(&mut self, f: &mut dyn Restricted, gradient: &[f64], damping: f64, accuracy: f64, out: &mut [f64]) {
+        let k = gradient.len();
+        let extra = damping_diagonal(f, damping, k);
+        for buffer in [&mut self.diagonal, &mut self.residual, &mut self.search, &mut self.product] {
+            buffer.resize(k, 0.0);
+        }
+        f.hessian_diagonal(&mut self.diagonal);
+        if let Some(extra) = &extra {
+            self.diagonal.iter_mut().zip(extra).for_each(|(d, e)| *d += e);
+        }
+        let inverse = |d: f64| if d > 0.0 { 1.0 / d } else { 1.0 };
+        self.diagonal.iter_mut().for_each(|d| *d = inverse(*d));
+
+        out.fill(0.0);
+        for c in 0..k {
+            self.residual[c] = -gradient[c];
+            self.search[c] = self.residual[c] * self.diagonal[c];
+        }
+        let mut energy = dot(&self.residual, &self.search);
+        let target = energy * accuracy * accuracy;
+        for _ in 0..(2 * k + 20) {
+            if energy <= target || energy == 0.0 {
+                break;
+            }
+            f.hessian_product(&self.search, &mut self.product);
+            if let Some(extra) = &extra {
+                for c in 0..k {
+                    self.product[c] += extra[c] * self.search[c];
+                }
+            }
+            let bend = dot(&self.search, &self.product);
+            if bend <= 0.0 {
+                // No curvature along this direction: what has been found is a descent direction; failing that, the gradient.
+                if out.iter().all(|o| *o == 0.0) {
+                    out.copy_from_slice(&self.search);
+                }
+                break;
+            }
+            let step = energy / bend;
+            let mut next = 0.0;
+            for c in 0..k {
+                out[c] += step * self.search[c];
+                self.residual[c] -= step * self.product[c];
+                next += self.residual[c] * self.residual[c] * self.diagonal[c];
+            }
+            let turn = next / energy;
+            for c in 0..k {
+                self.search[c] = self.residual[c] * self.diagonal[c] + turn * self.search[c];
+            }
+            energy = next;
+        }
+    }
+}
+
+fn damping_diagonal(f: &mut dyn Restricted, damping: f64, k: usize) -> Option<Vec<f64>> {
+    (damping > 0.0).then(|| {
+        let mut diagonal = vec![0.0; k];
+        f.majorant_diagonal(&mut diagonal);
+        diagonal.iter_mut().for_each(|d| *d *= damping);
+        diagonal
+    })
+}
+
+pub(super) fn minimise(
+    f: &mut dyn Restricted,
+    x: &mut [f64],
+    options: &InnerOptions,
+    method: &mut dyn Direction,
+) -> Outcome {
+    let k = x.len();
+    let (mut gradient, mut direction) = (vec![0.0; k], vec![0.0; k]);
+    let (mut trial, mut trial_gradient) = (vec![0.0; k], vec![0.0; k]);
+    let mut value = f.value_and_gradient(x, &mut gradient);
+    let ended = |value, iterations, ended| Outcome { value, iterations, ended };
+    if !value.is_finite() || gradient.iter().any(|g| !g.is_finite()) {
+        return ended(value, 0, Ended::NotFinite);
+    }
+    if k == 0 {
+        return ended(value, 0, Ended::Converged);
+    }
+    let reference = f.reference_value().abs();
+    let mut damping = 0.0;
+    // Inexact directions sharpen as the steps get small: fast at first, superlinear at the end.
+    let mut accuracy = if f.is_quadratic() { 1e-7 } else { 0.1 };
+    for iteration in 0..options.max_iterations {
+        if f.has_tail() && value <= 1e-9 * reference {
+            return ended(value, iteration, Ended::Unattained);
+        }
+        method.find(f, &gradient, damping, accuracy, &mut direction);
+        let decrement = -dot(&gradient, &direction);
+        let last = 0.5 * decrement <= options.tolerance * value.abs().max(1e-4 * reference);
+        // The minimum of the quadratic model is value - decrement/2; twice that decrease allows for its error.
+        if value - decrement > options.abandon_above {
+            return ended(value, iteration, Ended::Abandoned);
+        }
+        let mut step = 1.0;
+        let mut accepted = false;
+        for _ in 0..40 {
+            for c in 0..k {
+                trial[c] = x[c] + step * direction[c];
+            }
+            let at = f.value_and_gradient(&trial, &mut trial_gradient);
+            let wanted = if last { 0.0 } else { 1e-4 * step * decrement };
+            if at <= value - wanted {
+                value = at;
+                accepted = true;
+                break;
+            }
+            if last {
+                break;
+            }
+            step *= 0.5;
+        }
+        if accepted {
+            x.copy_from_slice(&trial);
+            std::mem::swap(&mut gradient, &mut trial_gradient);
+        }
+        if last || (!accepted && damping > 1e3) {
+            return ended(value, iteration + usize::from(accepted), Ended::Converged);
+        }
+        if !accepted {
+            // Restore what second derivatives refer to, and shorten the next direction.
+            f.value_and_gradient(x, &mut gradient);
+        }
+        damping = match step {
+            _ if !accepted => (damping * 100.0).max(1e-4),
+            1.0 if damping < 1e-9 => 0.0,
+            1.0 => damping * 0.1,
+            s if s < 0.2 => (damping * 10.0).max(1e-6),
+            _ => damping,
+        };
+        accuracy = (accuracy * 0.3f64).max(1e-9);
+    }
+    ended(value, options.max_iterations, Ended::MaxIterations)
+}

@@ -1,0 +1,70 @@
+//! FBS: forward basis selection.
+//!
+//! ```text
+//! F = {};  repeat  j = argmax |grad_j f(x)| outside F;  F += j;  x = argmin f over F;  until |F| = k
+//! ```
+//!
+//! On least squares this is orthogonal matching pursuit. See X. Yuan, S. Yan, "Forward Basis Selection for Pursuing Sparse Representations over a
+//! Dictionary", IEEE TPAMI 35, 2013.
+
+use super::run::Run;
+use super::{Limits, Progress, Solution, Solver, Status};
+use crate::error::Result;
+use crate::objective::Objective;
+use crate::restricted::InnerOptions;
+use crate::sparsity::{Sparsity, top_by};
+use std::ops::ControlFlow;
+
+/// FBS: one coordinate at a time. Ends after k iterations, or earlier when the gradient vanishes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fbs {
+    /// When to stop before |F| = k; the tolerance is not used. Default: never.
+    pub limits: Limits,
+}
+
+impl Default for Fbs {
+    fn default() -> Self {
+        Self { limits: Limits { max_iterations: usize::MAX, ..Limits::default() } }
+    }
+}
+
+impl Solver for Fbs {
+    fn name(&self) -> &'static str {
+        "fbs"
+    }
+
+    fn solve(
+        &self,
+        objective: &dyn Objective,
+        sparsity: &Sparsity,
+        start: Option<&Solution>,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Solution> {
+        let mut run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
+        let mut at = run.begin(start)?;
+        let mut gradient = vec![0.0; objective.dim()];
+        loop {
+            let counted = at.support.len() - run.budget.free.len();
+            if counted == run.budget.k {
+                return Ok(run.finish(at, Status::Complete));
+            }
+            run.gradient(&at, &mut gradient)?;
+            let outside = |j: usize| {
+                let taken = run.budget.is_free(j) || at.support.binary_search(&j).is_ok();
+                if taken { 0.0 } else { gradient[j].abs() }
+            };
+            let Some(&winner) = top_by(objective.dim(), 1, outside).first() else {
+                return Ok(run.finish(at, Status::SupportStable));
+            };
+            let mut support = at.support.clone();
+            support.insert(support.partition_point(|&j| j < winner), winner);
+            let x = run.carry(&at, &support);
+            let next = run.refit(support, x, &InnerOptions::EXACT)?;
+            let limit = run.record(&at, &next, f64::NAN);
+            at = next;
+            if let Some(status) = limit {
+                return Ok(run.finish(at, status));
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! FoBa: adaptive forward-backward greedy selection.
+//!
+//! Forward: add the coordinate with the largest gradient ([`ForwardRule::Gradient`]) or the largest one-coordinate decrease
+//! ([`ForwardRule::Decrease`]), refit, and note the decrease `d[s]` that reaching size s brought. Backward: while zeroing the
+//! cheapest coefficient raises f by less than `d[s] / 2`, drop it and refit.
+//!
+//! T. Zhang, "Adaptive Forward-Backward Greedy Algorithm for Learning Sparse Representations", NeurIPS 2008; general losses: J. Liu, J. Ye, R. Fujimaki,
+//! "Forward-Backward Greedy Algorithms for General Convex Smooth Functions over A Cardinality Constraint", ICML 2014.
+//! The papers have no k: here the support grows until it has k coordinates, and the search ends when a further forward step does not survive
+//! the backward test. The best point with at most k coordinates is returned.
+
+use super::run::{Iterate, Run};
+use super::{Limits, Progress, Solution, Solver, Status};
+use crate::error::{Result, check_option};
+use crate::objective::Objective;
+use crate::restricted::InnerOptions;
+use crate::sparsity::{SparseRef, Sparsity, top_by};
+use std::ops::ControlFlow;
+
+/// How FoBa picks the coordinate to add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ForwardRule {
+    /// The largest |gradient|.
+    #[default]
+    Gradient,
+    /// The largest decrease of f over that one coordinate, found by minimising along each of the candidates.
+    Decrease,
+}
+
+/// FoBa.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Foba {
+    /// The forward rule. Default the gradient.
+    pub forward: ForwardRule,
+    /// Candidates of the [`ForwardRule::Decrease`] rule, taken by gradient. Default all.
+    pub candidates: usize,
+    /// Stop when a forward step gains less than this fraction of f. Default 0: only k stops it.
+    pub least_gain: f64,
+    /// When to stop; the tolerance is not used.
+    pub limits: Limits,
+}
+
+impl Default for Foba {
+    fn default() -> Self {
+        Self {
+            forward: ForwardRule::Gradient,
+            candidates: usize::MAX,
+            least_gain: 0.0,
+            limits: Limits { max_iterations: usize::MAX, ..Limits::default() },
+        }
+    }
+}
+
+impl Solver for Foba {
+    fn name(&self) -> &'static str {
+        "foba"
+    }
+
+    fn solve(
+        &self,
+        objective: &dyn Objective,
+        sparsity: &Sparsity,
+        start: Option<&Solution>,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Solution> {
+        let ok = self.least_gain >= 0.0 && self.least_gain.is_finite();
+        check_option(ok, "least_gain", self.least_gain, "non-negative and finite")?;
+        let mut run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
+        let mut at = run.begin(start)?;
+        let free = run.budget.free.len();
+        let size = |at: &Iterate| at.support.len() - free;
+        let k = run.budget.k;
+        let mut best = at.clone();
+        // d[s]: the decrease recorded when size s was last reached. A warm start has no record: nothing is dropped on its account.
+        let mut decrease = vec![0.0; k + 2];
+        // Each overshoot must lower the best value; this bounds the search even against rounding.
+        for _ in 0..(10 * k + 100) {
+            if k == 0 {
+                return Ok(run.finish(best, Status::Complete));
+            }
+            let Some(grown) = self.forward_step(&run, &at)? else {
+                return Ok(run.finish(best, Status::SupportStable));
+            };
+            let gain = at.value - grown.value;
+            let overshoot = size(&grown) > k;
+            decrease[size(&grown)] = gain;
+            let before = at;
+            at = grown;
+            while size(&at) > 0 {
+                let (cheapest, rise) = self.cheapest(&run, &at);
+                let forced = false;
+                if !forced && rise >= 0.5 * decrease[size(&at)] {
+                    break;
+                }
+                at = drop_coordinate(&run, &at, cheapest)?;
+            }
+            let survived = size(&at) > k;
+            if !survived && at.value < best.value {
+                best = at.clone();
+            }
+            let shown = if survived { &best } else { &at };
+            if let Some(status) = run.record(&before, shown, f64::NAN) {
+                return Ok(run.finish(best, status));
+            }
+            let exhausted = gain <= self.least_gain * before.value.abs();
+            // At size k: the step beyond either came back changed and better, or the search is over.
+            if exhausted || (overshoot && (survived || at.value >= before.value * (1.0 - 1e-12))) {
+                return Ok(run.finish(best, Status::Complete));
+            }
+        }
+        Ok(run.finish(best, Status::MaxIterations))
+    }
+}
+
+impl Foba {
+    /// Adds the best coordinate and refits; `None` when no coordinate has a gradient.
+    fn forward_step(&self, run: &Run, at: &Iterate) -> Result<Option<Iterate>> {
+        let dim = run.objective.dim();
+        let mut gradient = vec![0.0; dim];
+        run.gradient(at, &mut gradient)?;
+        let outside = |j: usize| {
+            let taken = run.budget.is_free(j) || at.support.binary_search(&j).is_ok();
+            if taken { 0.0 } else { gradient[j].abs() }
+        };
+        let winner = match self.forward {
+            ForwardRule::Gradient => top_by(dim, 1, outside).first().copied(),
+            ForwardRule::Decrease => {
+                let candidates = top_by(dim, self.candidates, outside);
+                best_single(run, at, &gradient, &candidates)
+            }
+        };
+        let Some(winner) = winner else { return Ok(None) };
+        let mut support = at.support.clone();
+        support.insert(support.partition_point(|&j| j < winner), winner);
+        let x = run.carry(at, &support);
+        run.refit(support, x, &InnerOptions::EXACT).map(Some)
+    }
+
+    /// The coordinate whose zeroing (no refit) raises f least, with the rise.
+    fn cheapest(&self, run: &Run, at: &Iterate) -> (usize, f64) {
+        let mut x = at.x.clone();
+        let mut cheapest = (usize::MAX, f64::INFINITY);
+        for i in 0..at.support.len() {
+            if run.budget.is_free(at.support[i]) {
+                continue;
+            }
+            let kept = std::mem::replace(&mut x[i], 0.0);
+            let rise = run.objective.value(SparseRef::new(&at.support, &x)) - at.value;
+            x[i] = kept;
+            if rise < cheapest.1 {
+                cheapest = (i, rise);
+            }
+        }
+        cheapest
+    }
+}
+
+fn drop_coordinate(run: &Run, at: &Iterate, place: usize) -> Result<Iterate> {
+    let mut support = at.support.clone();
+    support.remove(place);
+    let x = run.carry(at, &support);
+    run.refit(support, x, &InnerOptions::EXACT)
+}
+
+/// Of the candidates, the one along whose coordinate f can fall most from `at`.
+fn best_single(run: &Run, at: &Iterate, gradient: &[f64], candidates: &[usize]) -> Option<usize> {
+    let mut support = at.support.clone();
+    let mut x = at.x.clone();
+    let place = support.len();
+    support.push(0);
+    x.push(0.0);
+    let mut best: Option<(f64, usize)> = None;
+    for &j in candidates {
+        support[place] = j;
+        let mut f = |t: f64| {
+            x[place] = t;
+            run.objective.value(SparseRef::new(&support, &x))
+        };
+        let value = minimise_along(&mut f, at.value, gradient[j]);
+        if best.is_none_or(|(least, winner)| value < least || (value == least && j < winner)) {
+            best = Some((value, j));
+        }
+    }
+    best.map(|b| b.1)
+}
+
+/// The least value of a convex function of one variable from its value and slope at 0: bracketing, then golden sections.
+fn minimise_along(f: &mut dyn FnMut(f64) -> f64, at_zero: f64, slope: f64) -> f64 {
+    if slope == 0.0 {
+        return at_zero;
+    }
+    let direction = -slope.signum();
+    let mut g = |t: f64| f(direction * t);
+    let (mut low, mut high) = (0.0, 1.0 / slope.abs().max(1e-12));
+    let (mut inner, mut inner_value) = (0.0, at_zero);
+    // Shrink until the far end is inside the fall, then grow until it is out of it.
+    let mut value = g(high);
+    while !(value < at_zero) && high > 1e-18 {
+        high *= 0.25;
+        value = g(high);
+    }
+    while value < inner_value && high < 1e18 {
+        low = inner;
+        (inner, inner_value) = (high, value);
+        high *= 2.0;
+        value = g(high);
+    }
+    const GOLDEN: f64 = 0.381_966_011_250_105;
+    for _ in 0..60 {
+        let left = inner - low > high - inner;
+        let t = if left { inner - GOLDEN * (inner - low) } else { inner + GOLDEN * (high - inner) };
+        let v = g(t);
+        if v < inner_value {
+            if left {
+                high = inner;
+            } else {
+                low = inner;
+            }
+            (inner, inner_value) = (t, v);
+        } else if left {
+            low = t;
+        } else {
+            high = t;
+        }
+        if high - low <= 1e-9 * high.abs() {
+            break;
+        }
+    }
+    inner_value.min(at_zero)
+}

@@ -1,0 +1,313 @@
+//! GraHTP and FGraHTP: gradient hard thresholding pursuit.
+//!
+//! ```text
+//! (S1)  xt = x - eta grad f(x)
+//! (S2)  F  = the k largest |xt_j|
+//! (S3)  x  = argmin f over supports inside F        (debiasing; FGraHTP: x = xt on F)
+//! ```
+//!
+//! X.-T. Yuan, P. Li, T. Zhang, "Gradient Hard Thresholding Pursuit for Sparsity-Constrained Optimization", ICML 2014 (arXiv 1311.5750).
+//! On least squares these are HTP (S. Foucart, SIAM J. Numer. Anal. 49, 2011) and IHT (T. Blumensath, M. Davies, ACHA 27, 2009), whose
+//! step is on the sum of squares: [`Grahtp::htp`] and [`Grahtp::iht`] take it so.
+//!
+//! What differs here: the default step is not a constant. With exact debiasing a step is a number of swaps (see `swap.rs`): a
+//! ladder starts at k/4, halves while f does not fall, doubles after success, and ends when a single swap fails. Without it, a
+//! Barzilai-Borwein step is halved until f falls enough. Either way **f never rises**. A fixed step is taken as it is: f may rise, the
+//! supports may cycle (detected), and the best point seen is returned.
+
+use super::run::{Iterate, Run};
+use super::swap::Ranking;
+use super::{Limits, Progress, Solution, Solver, Status};
+use crate::error::{Error, Result, check_option};
+use crate::objective::Objective;
+use crate::restricted::{Ended, InnerOptions};
+use crate::sparsity::{SparseRef, Sparsity};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+/// How long a gradient step is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Step {
+    /// Chosen per iteration so that f never rises.
+    #[default]
+    Adaptive,
+    /// 0.99 / M_2k, for objectives that know their smoothness: finite termination is a theorem.
+    Theory,
+    /// This eta.
+    Fixed(f64),
+}
+
+/// What is done on the support chosen in S2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Debias {
+    /// f is minimised there: GraHTP.
+    #[default]
+    Exact,
+    /// One restricted Newton step from the truncated point.
+    NewtonStep,
+    /// One restricted gradient step from the truncated point.
+    GradientStep,
+    /// Nothing, the truncated point is taken: FGraHTP.
+    Nothing,
+}
+
+/// GraHTP, FGraHTP, HTP, IHT.
+///
+/// ```
+/// use ksparse::{Risk, Sparsity, loss::Logistic, simulate, solver::{Grahtp, Solver, Step}};
+/// let data = simulate::logistic(200, 50, 5, simulate::Correlation::Independent, 7);
+/// let risk = Risk::new(&data.design, &data.target, Logistic::default())?.with_ridge(1e-3)?;
+/// let adaptive = Grahtp::default().fit(&risk, &Sparsity::new(5))?;
+/// let textbook = Grahtp { step: Step::Theory, ..Grahtp::default() }.fit(&risk, &Sparsity::new(5))?;
+/// assert!(adaptive.value <= textbook.value);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grahtp {
+    /// The step. Default adaptive.
+    pub step: Step,
+    /// S3. Default exact.
+    pub debias: Debias,
+    /// Compare coordinates in units of curvature (`|x| sqrt(h)` against `|g| / sqrt(h)`) instead of as they stand; exact
+    /// debiasing with the adaptive step only. Default false: the method as published.
+    pub scaled: bool,
+    /// When to stop.
+    pub limits: Limits,
+    /// Steps are per sum of losses (HTP, IHT), not per mean.
+    step_on_sum: bool,
+    name: &'static str,
+}
+
+impl Default for Grahtp {
+    fn default() -> Self {
+        Self {
+            step: Step::Adaptive,
+            debias: Debias::Exact,
+            scaled: false,
+            limits: Limits::default(),
+            step_on_sum: false,
+            name: "grahtp",
+        }
+    }
+}
+
+impl Grahtp {
+    /// FGraHTP: no debiasing.
+    pub fn fast() -> Self {
+        Self { debias: Debias::Nothing, name: "fgrahtp", ..Self::default() }
+    }
+
+    /// HTP: GraHTP whose fixed step is on the sum of the losses (`x + eta A'(y - Ax)` on least squares).
+    pub fn htp() -> Self {
+        Self { step_on_sum: true, name: "htp", ..Self::default() }
+    }
+
+    /// IHT: FGraHTP whose fixed step is on the sum of the losses.
+    pub fn iht() -> Self {
+        Self { step_on_sum: true, name: "iht", ..Self::fast() }
+    }
+
+    fn fixed_step(&self, objective: &dyn Objective, k: usize) -> Result<Option<f64>> {
+        match self.step {
+            Step::Adaptive => Ok(None),
+            Step::Fixed(eta) => {
+                check_option(eta > 0.0 && eta.is_finite(), "step", eta, "positive and finite")?;
+                Ok(Some(if self.step_on_sum { eta * objective.step_unit() } else { eta }))
+            }
+            Step::Theory => {
+                let need = "a smoothness constant (or give the step as a number)";
+                let bound = objective.smoothness(2 * k.max(1));
+                let bound = bound.filter(|m| m.is_finite() && *m > 0.0);
+                bound.map(|m| Some(0.99 / m)).ok_or(Error::Unsupported { solver: self.name, need })
+            }
+        }
+    }
+}
+
+impl Solver for Grahtp {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn solve(
+        &self,
+        objective: &dyn Objective,
+        sparsity: &Sparsity,
+        start: Option<&Solution>,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Solution> {
+        let run = Run::new(self.name, objective, sparsity, &self.limits, watch)?;
+        let first = run.begin(start)?;
+        match (self.fixed_step(objective, run.budget.k)?, self.debias) {
+            (Some(eta), _) => self.with_fixed_step(run, first, eta),
+            (None, Debias::Exact) => self.with_swaps(run, first),
+            (None, _) => self.with_backtracking(run, first),
+        }
+    }
+}
+
+impl Grahtp {
+    /// S1 to S3 with a constant eta.
+    fn with_fixed_step(&self, mut run: Run, mut at: Iterate, eta: f64) -> Result<Solution> {
+        let mut gradient = vec![0.0; run.objective.dim()];
+        let mut best = at.clone();
+        let mut seen = HashSet::new();
+        loop {
+            run.gradient(&at, &mut gradient)?;
+            let next = self.step_to(&run, &at, &gradient, eta)?;
+            if next.value < best.value {
+                best = next.clone();
+            }
+            let same_support = next.support == at.support;
+            // With exact debiasing the support determines the point, so a support seen before means a cycle.
+            let exact = self.debias == Debias::Exact;
+            let cycled = exact && !same_support && !seen.insert(next.support.clone());
+            let limit = run.record(&at, &next, eta);
+            let settled = run.settled(&at, &next);
+            at = next;
+            if exact && same_support {
+                return Ok(run.finish(best, Status::SupportStable));
+            }
+            if cycled {
+                return Ok(run.finish(best, Status::Cycled));
+            }
+            if settled {
+                return Ok(run.finish(best, Status::Tolerance));
+            }
+            if let Some(status) = limit {
+                return Ok(run.finish(best, status));
+            }
+        }
+    }
+
+    /// One iteration from `at` with step eta.
+    fn step_to(&self, run: &Run, at: &Iterate, gradient: &[f64], eta: f64) -> Result<Iterate> {
+        let mut moved: Vec<f64> = gradient.iter().map(|g| -eta * g).collect();
+        at.as_sparse().iter().for_each(|(j, x)| moved[j] += x);
+        let support = run.budget.winners(run.budget.k, |j| moved[j].abs());
+        let truncated: Vec<f64> = support.iter().map(|&j| moved[j]).collect();
+        match self.debias {
+            Debias::Exact => {
+                // From the old values where there are any: often nearer to the minimum than the gradient step.
+                let x = run.carry(at, &support);
+                run.refit(support, x, &InnerOptions::EXACT)
+            }
+            Debias::NewtonStep => run.refit(support, truncated, &InnerOptions::ONE_STEP),
+            Debias::GradientStep => {
+                let mut restricted = run.objective.restrict(&support);
+                let mut slope = vec![0.0; support.len()];
+                restricted.value_and_gradient(&truncated, &mut slope);
+                let x = truncated.iter().zip(&slope).map(|(x, g)| x - eta * g).collect();
+                evaluate(run, support, x)
+            }
+            Debias::Nothing => evaluate(run, support, truncated),
+        }
+    }
+
+    /// Exact debiasing, the step chosen as a number of swaps.
+    fn with_swaps(&self, mut run: Run, first: Iterate) -> Result<Solution> {
+        let (at, status) = descend(&mut run, first, self.scaled, &InnerOptions::EXACT)?;
+        Ok(run.finish(at, status))
+    }
+
+    /// Inexact debiasing: Barzilai-Borwein steps, halved until f falls enough.
+    fn with_backtracking(&self, mut run: Run, mut at: Iterate) -> Result<Solution> {
+        let mut gradient = vec![0.0; run.objective.dim()];
+        run.gradient(&at, &mut gradient)?;
+        let mut next_gradient = gradient.clone();
+        let mut eta = 1.0 / gradient.iter().fold(f64::MIN_POSITIVE, |m, g| m.max(g.abs()));
+        loop {
+            let mut accepted = None;
+            for _ in 0..60 {
+                let next = self.step_to(&run, &at, &gradient, eta)?;
+                let moved = next.distance(&at).0;
+                if moved == 0.0 || next.value <= at.value - 1e-4 / (2.0 * eta) * moved * moved {
+                    accepted = Some((next, moved));
+                    break;
+                }
+                eta *= 0.5;
+            }
+            // No step lowers f any more: a fixed point, to rounding error.
+            let Some((next, moved)) = accepted.filter(|(_, moved)| *moved > 0.0) else {
+                return Ok(run.finish(at, Status::Tolerance));
+            };
+            let limit = run.record(&at, &next, eta);
+            let settled = run.settled(&at, &next);
+            run.gradient(&next, &mut next_gradient)?;
+            // s's / s'y, s the move and y the turn of the gradient over the two supports.
+            let mut bend = 0.0;
+            for j in union(&at.support, &next.support) {
+                bend += (next.at(j) - at.at(j)) * (next_gradient[j] - gradient[j]);
+            }
+            eta = if bend > 0.0 { moved * moved / bend } else { 2.0 * eta };
+            at = next;
+            std::mem::swap(&mut gradient, &mut next_gradient);
+            if settled {
+                return Ok(run.finish(at, Status::Tolerance));
+            }
+            if let Some(status) = limit {
+                return Ok(run.finish(at, status));
+            }
+        }
+    }
+}
+
+fn evaluate(run: &Run, support: Vec<usize>, x: Vec<f64>) -> Result<Iterate> {
+    let value = run.objective.value(SparseRef::new(&support, &x));
+    Ok(Iterate { support, x, value, attained: true })
+}
+
+fn union(a: &[usize], b: &[usize]) -> Vec<usize> {
+    let mut all: Vec<usize> = a.iter().chain(b).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit.
+pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, refit: &InnerOptions) -> Result<(Iterate, Status)> {
+    let mut gradient = vec![0.0; run.objective.dim()];
+    let curvature = curvature(run, &at, scaled);
+    let mut swaps = (run.budget.k / 4).max(1);
+    loop {
+        run.gradient(&at, &mut gradient)?;
+        let ranking = Ranking::new(&run.budget, &at, &gradient, curvature.as_deref(), swaps);
+        let fewest = ranking.fewest();
+        swaps = swaps.max(fewest).min(ranking.most());
+        let mut accepted = None;
+        while swaps > 0 {
+            let support = ranking.support(&at, swaps);
+            let x = run.carry(&at, &support);
+            let options = InnerOptions { abandon_above: at.value, ..*refit };
+            let (next, ended) = run.try_refit(support, x, &options)?;
+            if ended != Ended::Abandoned && next.value < at.value - 1e-12 * at.value.abs() {
+                accepted = Some(next);
+                break;
+            }
+            swaps = if swaps > fewest { (swaps / 2).max(fewest) } else { 0 };
+        }
+        let Some(next) = accepted else {
+            let same = at.clone();
+            let limit = run.record(&at, &same, f64::NAN);
+            return Ok((at, limit.filter(|s| *s == Status::Unattained).unwrap_or(Status::SupportStable)));
+        };
+        let limit = run.record(&at, &next, ranking.step(swaps));
+        let settled = run.settled(&at, &next);
+        at = next;
+        if let Some(status) = limit {
+            return Ok((at, status));
+        }
+        if settled {
+            return Ok((at, Status::Tolerance));
+        }
+        swaps = (2 * swaps).min((run.budget.k / 4).max(1));
+    }
+}
+
+/// The diagonal of the Hessian where scores are to be scaled and the objective offers it.
+pub(super) fn curvature(run: &Run, at: &Iterate, scaled: bool) -> Option<Vec<f64>> {
+    let hessian = scaled.then(|| run.objective.hessian(at.as_sparse())).flatten()?;
+    let mut diagonal = vec![0.0; run.objective.dim()];
+    hessian.diagonal(&mut diagonal);
+    Some(diagonal)
+}

@@ -1,0 +1,89 @@
+//! GraSP: gradient support pursuit.
+//!
+//! ```text
+//! Z = the 2k largest |grad_j f(x)|;   T = Z and the support of x;   b = argmin f over T;   x = the k largest of b
+//! ```
+//!
+//! S. Bahmani, B. Raj, P. Boufounos, "Greedy Sparsity-Constrained Optimization", JMLR 14, 2013. By default x is then refitted on its support:
+//! without that it is not even optimal there. f may rise from one iteration to the next; the best point seen is returned.
+
+use super::run::{Iterate, Run};
+use super::{Limits, Progress, Solution, Solver, Status};
+use crate::error::Result;
+use crate::objective::Objective;
+use crate::restricted::InnerOptions;
+use crate::sparsity::{SparseRef, Sparsity};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+/// GraSP.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grasp {
+    /// Refit on the k coordinates kept. Default true.
+    pub debias: bool,
+    /// When to stop.
+    pub limits: Limits,
+}
+
+impl Default for Grasp {
+    fn default() -> Self {
+        Self { debias: true, limits: Limits::default() }
+    }
+}
+
+impl Solver for Grasp {
+    fn name(&self) -> &'static str {
+        "grasp"
+    }
+
+    fn solve(
+        &self,
+        objective: &dyn Objective,
+        sparsity: &Sparsity,
+        start: Option<&Solution>,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Solution> {
+        let mut run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
+        let mut at = run.begin(start)?;
+        let mut best = at.clone();
+        let mut gradient = vec![0.0; objective.dim()];
+        let mut seen = HashSet::new();
+        loop {
+            run.gradient(&at, &mut gradient)?;
+            let next = self.step(&run, &at, &gradient)?;
+            if next.value < best.value {
+                best = next.clone();
+            }
+            let stable = self.debias && next.support == at.support;
+            let cycled = self.debias && !stable && !seen.insert(next.support.clone());
+            let limit = run.record(&at, &next, f64::NAN);
+            let settled = run.settled(&at, &next);
+            at = next;
+            let natural = [(stable, Status::SupportStable), (settled, Status::Tolerance), (cycled, Status::Cycled)];
+            let ended = natural.into_iter().find(|(fired, _)| *fired).map(|(_, status)| status).or(limit);
+            if let Some(status) = ended {
+                return Ok(run.finish(best, status));
+            }
+        }
+    }
+}
+
+impl Grasp {
+    fn step(&self, run: &Run, at: &Iterate, gradient: &[f64]) -> Result<Iterate> {
+        let k = run.budget.k;
+        let mut merged = run.budget.winners(2 * k, |j| gradient[j].abs());
+        merged.extend_from_slice(&at.support);
+        merged.sort_unstable();
+        merged.dedup();
+        let x = run.carry(at, &merged);
+        let wide = run.refit(merged, x, &InnerOptions::EXACT)?;
+        let support = run.budget.winners(k, |j| wide.at(j).abs());
+        let x = run.carry(&wide, &support);
+        if self.debias {
+            run.refit(support, x, &InnerOptions::EXACT)
+        } else {
+            let value = run.objective.value(SparseRef::new(&support, &x));
+            Ok(Iterate { support, x, value, attained: true })
+        }
+    }
+}

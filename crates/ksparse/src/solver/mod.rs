@@ -1,0 +1,211 @@
+//! Algorithms for `min f(x)` subject to `||x||_0 <= k`.
+//!
+//! | name | struct | paper |
+//! |---|---|---|
+//! | `auto` | [`Auto`] | this library's own: block start, swaps by scaled scores, exact exchange |
+//! | `grahtp` | [`Grahtp`] | Yuan, Li, Zhang 2014: gradient step, keep k, debias |
+//! | `fgrahtp` | [`Grahtp::fast`] | the same without debiasing |
+//! | `htp` | [`Grahtp::htp`] | Foucart 2011: GraHTP on least squares, step on the sum |
+//! | `iht` | [`Grahtp::iht`] | Blumensath, Davies 2009: FGraHTP on least squares, step on the sum |
+//! | `grasp` | [`Grasp`] | Bahmani, Raj, Boufounos 2013 |
+//! | `fbs` | [`Fbs`] | forward selection (orthogonal matching pursuit on least squares) |
+//! | `foba` | [`Foba`] | Zhang 2008; Liu, Ye, Fujimaki 2014: forward-backward |
+//!
+//! Every solver runs on every smooth [`Objective`]; a solver is a plain struct of options with a `Default`.
+
+mod auto;
+mod exchange;
+mod fbs;
+mod foba;
+mod grahtp;
+mod grasp;
+mod run;
+mod swap;
+
+pub use auto::Auto;
+pub use fbs::Fbs;
+pub use foba::{Foba, ForwardRule};
+pub use grahtp::{Debias, Grahtp, Step};
+pub use grasp::Grasp;
+
+use crate::error::{Error, Result, check_option};
+use crate::objective::Objective;
+use crate::sparsity::{SparseRef, Sparsity};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// An algorithm with its options.
+pub trait Solver: Send + Sync {
+    /// Its name, as the command line spells it.
+    fn name(&self) -> &'static str;
+
+    /// Minimises `objective` under `sparsity`, from `start` if given (an earlier solution, of any k), calling `watch` once
+    /// per iteration; when that returns `Break`, the best point so far comes back with [`Status::Stopped`].
+    fn solve(
+        &self,
+        objective: &dyn Objective,
+        sparsity: &Sparsity,
+        start: Option<&Solution>,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Solution>;
+
+    /// [`solve`](Self::solve) from zero, unwatched.
+    fn fit(&self, objective: &dyn Objective, sparsity: &Sparsity) -> Result<Solution> {
+        self.solve(objective, sparsity, None, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// [`solve`](Self::solve) from an earlier solution, unwatched.
+    fn fit_from(&self, objective: &dyn Objective, sparsity: &Sparsity, start: &Solution) -> Result<Solution> {
+        self.solve(objective, sparsity, Some(start), &mut |_| ControlFlow::Continue(()))
+    }
+}
+
+/// When an iterative solver has done enough.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Stop when `||x_t - x_{t-1}|| <= tolerance ||x_{t-1}||`. Default 1e-4; 0 turns the test off.
+    pub tolerance: f64,
+    /// At most so many iterations. Default 1000.
+    pub max_iterations: usize,
+    /// At most so much time; the best point so far is returned. Default none.
+    pub time_limit: Option<Duration>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { tolerance: 1e-4, max_iterations: 1000, time_limit: None }
+    }
+}
+
+impl Limits {
+    /// `Err` for a value outside its range.
+    pub fn validate(&self) -> Result<()> {
+        let ok = self.tolerance >= 0.0 && self.tolerance.is_finite();
+        check_option(ok, "tolerance", self.tolerance, "non-negative and finite")
+    }
+}
+
+/// What a solver reports once per iteration.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// Iterations done.
+    pub iteration: usize,
+    /// f at the current point.
+    pub value: f64,
+    /// Its active coordinates (free ones included), ascending.
+    pub support: &'a [usize],
+    /// Their values.
+    pub coefficients: &'a [f64],
+    /// Coordinates that entered the support in this iteration.
+    pub entered: usize,
+    /// The step length, where the method has one; NaN where not.
+    pub step: f64,
+    /// Seconds since the solver was called.
+    pub seconds: f64,
+}
+
+/// One iteration of a trace.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TraceRow {
+    /// Iterations done.
+    pub iteration: usize,
+    /// f after it.
+    pub value: f64,
+    /// Coordinates that entered the support.
+    pub entered: usize,
+    /// Coordinates that left it.
+    pub left: usize,
+    /// The step length; NaN where the method has none.
+    pub step: f64,
+    /// Seconds since the solver was called.
+    pub seconds: f64,
+}
+
+/// Why a solver stopped. All but the last four are a method's own natural end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Status {
+    /// The support no longer changes: a fixed point of the method.
+    SupportStable,
+    /// The iterates moved less than the tolerance.
+    Tolerance,
+    /// A greedy selection has its k coordinates.
+    Complete,
+    /// The supports repeat (a fixed step too long for a fixed point); the best point of the cycle is returned.
+    Cycled,
+    /// f falls for ever on this support (separable data, no ridge): its infimum is approached, not attained. Add a ridge.
+    Unattained,
+    /// Out of iterations.
+    MaxIterations,
+    /// Out of time.
+    TimeLimit,
+    /// The watcher asked to stop.
+    Stopped,
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::SupportStable => "converged: the support no longer changes",
+            Self::Tolerance => "converged: the iterates moved less than the tolerance",
+            Self::Complete => "complete: k coordinates selected",
+            Self::Cycled => "cycled: the step is too long to settle; best point of the cycle",
+            Self::Unattained => "the infimum is not attained (separable data); add a ridge",
+            Self::MaxIterations => "not converged: out of iterations",
+            Self::TimeLimit => "not converged: out of time",
+            Self::Stopped => "stopped on request",
+        })
+    }
+}
+
+/// What a solver found.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Solution {
+    /// Active coordinates, free ones included, ascending.
+    pub support: Vec<usize>,
+    /// Their values.
+    pub coefficients: Vec<f64>,
+    /// f there.
+    pub value: f64,
+    /// Iterations done.
+    pub iterations: usize,
+    /// Why it stopped.
+    pub status: Status,
+    /// One row per iteration.
+    pub trace: Vec<TraceRow>,
+}
+
+impl Solution {
+    /// The solution vector by its non-zeros.
+    pub fn as_sparse(&self) -> SparseRef<'_> {
+        SparseRef::new(&self.support, &self.coefficients)
+    }
+
+    /// A starting point for a solver: some coordinates with their values.
+    pub fn guess(support: Vec<usize>, coefficients: Vec<f64>) -> Self {
+        Self { support, coefficients, value: f64::NAN, iterations: 0, status: Status::Stopped, trace: Vec::new() }
+    }
+}
+
+/// The names [`by_name`] answers to.
+pub const NAMES: [&str; 8] = ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba"];
+
+/// A solver with default options, by the name the command line uses.
+pub fn by_name(name: &str) -> Result<Box<dyn Solver>> {
+    Ok(match name {
+        "auto" => Box::new(Auto::default()),
+        "grahtp" => Box::new(Grahtp::default()),
+        "fgrahtp" => Box::new(Grahtp::fast()),
+        "htp" => Box::new(Grahtp::htp()),
+        "iht" => Box::new(Grahtp::iht()),
+        "grasp" => Box::new(Grasp::default()),
+        "fbs" => Box::new(Fbs::default()),
+        "foba" => Box::new(Foba::default()),
+        _ => {
+            return Err(Error::UnknownName { what: "solver", name: name.to_string(), choices: NAMES.join(", ") });
+        }
+    })
+}

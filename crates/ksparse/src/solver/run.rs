@@ -1,0 +1,189 @@
+//! What every solver shares: the starting point, refits, the trace, the limits.
+
+use super::{Limits, Progress, Solution, Status, TraceRow};
+use crate::error::{Error, Result, check_finite};
+use crate::objective::Objective;
+use crate::restricted::{self, Ended, InnerOptions};
+use crate::sparsity::{Budget, SparseRef, Sparsity, top_by};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// A feasible point: active coordinates (ascending, free ones included), their values, f there.
+#[derive(Debug, Clone)]
+pub(super) struct Iterate {
+    pub support: Vec<usize>,
+    pub x: Vec<f64>,
+    pub value: f64,
+    /// False when f has no minimum on this support.
+    pub attained: bool,
+}
+
+impl Iterate {
+    pub fn as_sparse(&self) -> SparseRef<'_> {
+        SparseRef::new(&self.support, &self.x)
+    }
+
+    /// The value at coordinate j, 0 off the support.
+    pub fn at(&self, j: usize) -> f64 {
+        self.support.binary_search(&j).map_or(0.0, |i| self.x[i])
+    }
+
+    /// `||self - other||` and `||other||`.
+    pub fn distance(&self, other: &Iterate) -> (f64, f64) {
+        let mut square: f64 = self.support.iter().zip(&self.x).map(|(&j, x)| (x - other.at(j)).powi(2)).sum();
+        for (&j, y) in other.support.iter().zip(&other.x) {
+            if self.support.binary_search(&j).is_err() {
+                square += y * y;
+            }
+        }
+        (square.sqrt(), other.x.iter().map(|y| y * y).sum::<f64>().sqrt())
+    }
+}
+
+/// One call of a solver.
+pub(super) struct Run<'a> {
+    pub objective: &'a dyn Objective,
+    pub budget: Budget,
+    pub iterations: usize,
+    limits: Limits,
+    watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    trace: Vec<TraceRow>,
+    started: Instant,
+}
+
+impl<'a> Run<'a> {
+    pub fn new(
+        solver: &'static str,
+        objective: &'a dyn Objective,
+        sparsity: &Sparsity,
+        limits: &Limits,
+        watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        limits.validate()?;
+        if !objective.is_smooth() {
+            return Err(Error::Unsupported { solver, need: "a gradient everywhere (a smooth loss)" });
+        }
+        let budget = Budget::new(sparsity, objective.free(), objective.dim())?;
+        Ok(Self {
+            objective,
+            budget,
+            iterations: 0,
+            limits: *limits,
+            watch,
+            trace: Vec::new(),
+            started: Instant::now(),
+        })
+    }
+
+    /// The first point: the given one cut to k, or zero with the free coordinates at their best.
+    pub fn begin(&self, start: Option<&Solution>) -> Result<Iterate> {
+        let Some(start) = start else {
+            let free = self.budget.free.clone();
+            let zeros = vec![0.0; free.len()];
+            return self.refit(free, zeros, &InnerOptions::EXACT);
+        };
+        let dim = self.objective.dim();
+        if let Some(&index) = start.support.iter().find(|&&j| j >= dim) {
+            return Err(Error::IndexOutOfRange { what: "coordinate of the start", index, bound: dim });
+        }
+        check_finite("start", &start.coefficients)?;
+        let dense = start.as_sparse().to_dense(dim);
+        let counted = start.support.len();
+        let kept = top_by(counted, self.budget.k, |i| {
+            let j = start.support[i];
+            if self.budget.is_free(j) { 0.0 } else { dense[j].abs() }
+        });
+        let mut support: Vec<usize> = kept.into_iter().map(|i| start.support[i]).collect();
+        support.extend_from_slice(&self.budget.free);
+        support.sort_unstable();
+        let x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
+        let value = self.objective.value(SparseRef::new(&support, &x));
+        if !value.is_finite() {
+            return Err(Error::NotFinite { what: "objective", index: 0 });
+        }
+        Ok(Iterate { support, x, value, attained: true })
+    }
+
+    /// f and its gradient; a gradient that is not finite names the column to blame.
+    pub fn gradient(&self, at: &Iterate, gradient: &mut [f64]) -> Result<f64> {
+        let value = self.objective.value_and_gradient(at.as_sparse(), gradient);
+        check_finite("gradient (so the data)", gradient)?;
+        if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { what: "objective", index: 0 }) }
+    }
+
+    /// Minimises on a support (ascending, free coordinates included) from `x`.
+    pub fn refit(&self, support: Vec<usize>, x: Vec<f64>, options: &InnerOptions) -> Result<Iterate> {
+        Ok(self.try_refit(support, x, options)?.0)
+    }
+
+    /// [`refit`](Self::refit), also saying how it ended.
+    pub fn try_refit(&self, support: Vec<usize>, mut x: Vec<f64>, options: &InnerOptions) -> Result<(Iterate, Ended)> {
+        let mut restricted = self.objective.restrict(&support);
+        let outcome = restricted::minimise(&mut *restricted, &mut x, options);
+        if outcome.ended == Ended::NotFinite {
+            return Err(Error::NotFinite { what: "objective on a support (so the data)", index: 0 });
+        }
+        let attained = outcome.ended != Ended::Unattained;
+        Ok((Iterate { support, x, value: outcome.value, attained }, outcome.ended))
+    }
+
+    /// The values of `from` on another support.
+    pub fn carry(&self, from: &Iterate, support: &[usize]) -> Vec<f64> {
+        support.iter().map(|&j| from.at(j)).collect()
+    }
+
+    /// Notes an iteration; `Some` when a limit or the watcher ends the run.
+    pub fn record(&mut self, before: &Iterate, after: &Iterate, step: f64) -> Option<Status> {
+        self.iterations += 1;
+        let common = after.support.iter().filter(|j| before.support.binary_search(j).is_ok()).count();
+        let row = TraceRow {
+            iteration: self.iterations,
+            value: after.value,
+            entered: after.support.len() - common,
+            left: before.support.len() - common,
+            step,
+            seconds: self.started.elapsed().as_secs_f64(),
+        };
+        self.trace.push(row);
+        let progress = Progress {
+            iteration: row.iteration,
+            value: row.value,
+            support: &after.support,
+            coefficients: &after.x,
+            entered: row.entered,
+            step,
+            seconds: row.seconds,
+        };
+        if (self.watch)(&progress).is_break() {
+            return Some(Status::Stopped);
+        }
+        if !after.attained {
+            return Some(Status::Unattained);
+        }
+        if self.out_of_time() {
+            return Some(Status::TimeLimit);
+        }
+        (self.iterations >= self.limits.max_iterations).then_some(Status::MaxIterations)
+    }
+
+    pub fn out_of_time(&self) -> bool {
+        self.limits.time_limit.is_some_and(|limit| self.started.elapsed() >= limit)
+    }
+
+    /// Whether a move is within the tolerance.
+    pub fn settled(&self, before: &Iterate, after: &Iterate) -> bool {
+        let (moved, length) = after.distance(before);
+        self.limits.tolerance > 0.0 && moved <= self.limits.tolerance * length
+    }
+
+    pub fn finish(self, best: Iterate, status: Status) -> Solution {
+        Solution {
+            support: best.support,
+            coefficients: best.x,
+            value: best.value,
+            iterations: self.iterations,
+            status: if best.attained { status } else { Status::Unattained },
+            trace: self.trace,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Which coordinates may be non-zero: the budget `k`, free coordinates, and picking winners.
+//!
+//! Ties always go to the smaller index, so that every run is deterministic.
+
+use crate::error::{Error, Result};
+use std::cmp::Ordering;
+
+/// A vector given by its non-zero entries. Indices are distinct, in any order.
+#[derive(Debug, Clone, Copy)]
+pub struct SparseRef<'a> {
+    /// The coordinates.
+    pub indices: &'a [usize],
+    /// Their values, in the same order.
+    pub values: &'a [f64],
+}
+
+impl<'a> SparseRef<'a> {
+    /// The vector with `values[i]` at `indices[i]`.
+    pub fn new(indices: &'a [usize], values: &'a [f64]) -> Self {
+        debug_assert_eq!(indices.len(), values.len());
+        Self { indices, values }
+    }
+
+    /// The zero vector.
+    pub const ZERO: SparseRef<'static> = SparseRef { indices: &[], values: &[] };
+
+    /// Pairs of coordinate and value.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + 'a {
+        self.indices.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// The same vector with every entry stored.
+    pub fn to_dense(&self, dim: usize) -> Vec<f64> {
+        let mut dense = vec![0.0; dim];
+        for (j, v) in self.iter() {
+            dense[j] = v;
+        }
+        dense
+    }
+}
+
+/// The constraint: at most `k` non-zero coordinates, `keep` free of charge.
+///
+/// ```
+/// use ksparse::Sparsity;
+/// let ten = Sparsity::new(10);
+/// let ten_beside_age_and_sex = Sparsity::new(10).keep([0, 1]);
+/// assert_eq!(ten.k, ten_beside_age_and_sex.k);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sparsity {
+    /// How many coordinates may be non-zero, free ones not counted. More than there are means all.
+    pub k: usize,
+    /// Coordinates that are never thresholded and not counted in `k` (forced-in variables), beside those
+    /// the objective itself declares free (an intercept, a diagonal).
+    pub keep: Vec<usize>,
+}
+
+impl Sparsity {
+    /// At most `k` non-zeros.
+    pub fn new(k: usize) -> Self {
+        Self { k, keep: Vec::new() }
+    }
+
+    /// The same budget with these coordinates forced in, free of charge.
+    pub fn keep(mut self, coordinates: impl IntoIterator<Item = usize>) -> Self {
+        self.keep.extend(coordinates);
+        self
+    }
+}
+
+/// A [`Sparsity`] resolved against an objective: who is free, how many of the rest may enter.
+#[derive(Debug, Clone)]
+pub(crate) struct Budget {
+    /// min(k, number of coordinates that are not free).
+    pub k: usize,
+    /// Free coordinates, ascending, distinct.
+    pub free: Vec<usize>,
+    is_free: Vec<bool>,
+}
+
+impl Budget {
+    pub fn new(sparsity: &Sparsity, declared_free: &[usize], dim: usize) -> Result<Self> {
+        let mut is_free = vec![false; dim];
+        for &index in sparsity.keep.iter().chain(declared_free) {
+            if index >= dim {
+                return Err(Error::IndexOutOfRange { what: "free coordinate", index, bound: dim });
+            }
+            is_free[index] = true;
+        }
+        let free: Vec<usize> = (0..dim).filter(|&j| is_free[j]).collect();
+        Ok(Self { k: sparsity.k.min(dim - free.len()), free, is_free })
+    }
+
+    pub fn is_free(&self, j: usize) -> bool {
+        self.is_free[j]
+    }
+
+    /// The free coordinates and the `count` others with the largest positive score, ascending.
+    pub fn winners(&self, count: usize, score: impl Fn(usize) -> f64) -> Vec<usize> {
+        let mut chosen = top_by(self.is_free.len(), count, |j| if self.is_free[j] { 0.0 } else { score(j) });
+        chosen.extend_from_slice(&self.free);
+        chosen.sort_unstable();
+        chosen
+    }
+}
+
+/// The indices of the (at most) `count` largest strictly positive scores among `0..len`, best first;
+/// ties go to the smaller index. One streaming pass: a candidate costs one comparison unless it beats
+/// the `count`-th best seen so far.
+pub fn top_by(len: usize, count: usize, score: impl Fn(usize) -> f64) -> Vec<usize> {
+    if count == 0 {
+        return Vec::new();
+    }
+    // A buffer of up to 2 * count contenders, cut back to `count` whenever it is full.
+    let room = count.saturating_mul(2).clamp(64, len.max(64));
+    let mut contenders: Vec<(f64, usize)> = Vec::with_capacity(room.min(len));
+    let mut threshold = 0.0;
+    for j in 0..len {
+        let s = score(j);
+        if s > threshold {
+            contenders.push((s, j));
+            if contenders.len() == room && room > count {
+                contenders.select_nth_unstable_by(count - 1, better_first);
+                contenders.truncate(count);
+                threshold = contenders[count - 1].0;
+            }
+        }
+    }
+    contenders.sort_unstable_by(better_first);
+    contenders.truncate(count);
+    contenders.into_iter().map(|(_, j)| j).collect()
+}
+
+fn better_first(a: &(f64, usize), b: &(f64, usize)) -> Ordering {
+    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_to_the_smaller_index() {
+        let scores = [1.0, 3.0, 3.0, 0.0, 3.0];
+        assert_eq!(top_by(5, 2, |j| scores[j]), [1, 2]);
+        assert_eq!(top_by(5, 9, |j| scores[j]), [1, 2, 4, 0]);
+    }
+
+    #[test]
+    fn agrees_with_a_full_sort() {
+        // A multiplicative hash with many ties, over lengths that fill the buffer several times.
+        let score = |j: usize| ((j.wrapping_mul(2_654_435_761) >> 7) % 97) as f64;
+        for len in [0, 1, 10, 1000, 5000] {
+            for count in [0, 1, 7, 64, 500, 6000] {
+                let mut all: Vec<usize> = (0..len).filter(|&j| score(j) > 0.0).collect();
+                all.sort_by(|&a, &b| score(b).total_cmp(&score(a)).then(a.cmp(&b)));
+                all.truncate(count);
+                assert_eq!(top_by(len, count, score), all, "len {len}, count {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn free_coordinates_cost_nothing() {
+        let budget = Budget::new(&Sparsity::new(2).keep([4]), &[0], 5).unwrap();
+        assert_eq!(budget.winners(2, |j| (j + 1) as f64), [0, 2, 3, 4]);
+        assert_eq!(Budget::new(&Sparsity::new(9), &[0], 5).unwrap().k, 4);
+        assert!(Budget::new(&Sparsity::new(1).keep([5]), &[], 5).is_err());
+    }
+}
