@@ -124,6 +124,12 @@ impl<T: Entry> Design for Dense<'_, T> {
         }
     }
 
+    fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
+        for (o, &j) in out.iter_mut().zip(columns) {
+            *o = kernels::weighted_square(self.column(j), weights);
+        }
+    }
+
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
         let weighted = self.collect(left, Some(weights));
         let k = left.len();

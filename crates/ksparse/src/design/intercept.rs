@@ -76,6 +76,18 @@ impl<D: Design> Design for WithIntercept<D> {
         out[p] = weights.iter().sum();
     }
 
+    fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
+        let (inner, places, ones) = self.split(columns);
+        let mut values = vec![0.0; inner.len()];
+        self.inner.squares_at(weights, &inner, &mut values);
+        for (&i, v) in places.iter().zip(values) {
+            out[i] = v;
+        }
+        for i in ones {
+            out[i] = weights.iter().sum();
+        }
+    }
+
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
         let (left_inner, left_places, left_ones) = self.split(left);
         let (right_inner, right_places, right_ones) = self.split(right);

@@ -48,6 +48,9 @@ pub trait Design: Send + Sync {
     /// `out[j] = sum_i weights[i] X[i, j]^2`.
     fn squares(&self, weights: &[f64], out: &mut [f64]);
 
+    /// `out[c] = sum_i weights[i] X[i, columns[c]]^2`.
+    fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]);
+
     /// `X_left' diag(weights) X_right`, one column per entry of `right` (make that the longer list).
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64>;
 
@@ -112,6 +115,9 @@ macro_rules! delegate {
             }
             fn squares(&self, weights: &[f64], out: &mut [f64]) {
                 (**self).squares(weights, out)
+            }
+            fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
+                (**self).squares_at(weights, columns, out)
             }
             fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
                 (**self).cross(left, right, weights)

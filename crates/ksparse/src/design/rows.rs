@@ -67,6 +67,10 @@ impl<D: Design> Design for Rows<D> {
         self.inner.squares(&spread(&self.rows, weights, self.inner.nrows()), out);
     }
 
+    fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
+        self.inner.squares_at(&spread(&self.rows, weights, self.inner.nrows()), columns, out);
+    }
+
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
         self.inner.cross(left, right, &spread(&self.rows, weights, self.inner.nrows()))
     }

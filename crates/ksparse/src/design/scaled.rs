@@ -102,15 +102,18 @@ impl<D: Design> Design for Scaled<D> {
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
-        // sum w (x - m)^2 = sum w x^2 - 2 m sum w x + m^2 sum w
         let mut sums = vec![0.0; self.ncols()];
         self.inner.tmul(weights, &mut sums);
         self.inner.squares(weights, out);
-        let total: f64 = weights.iter().sum();
-        for (j, o) in out.iter_mut().enumerate() {
-            let (m, s) = (self.centre[j], self.scale[j]);
-            *o = ((*o - 2.0 * m * sums[j] + m * m * total) / (s * s)).max(0.0);
-        }
+        correct_squares(&self.centre, &self.scale, &sums, weights.iter().sum(), out);
+    }
+
+    fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
+        let mut sums = vec![0.0; columns.len()];
+        self.inner.tmul_at(weights, columns, &mut sums);
+        self.inner.squares_at(weights, columns, out);
+        let (centre, scale) = self.pick(columns);
+        correct_squares(&centre, &scale, &sums, weights.iter().sum(), out);
     }
 
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
@@ -149,6 +152,14 @@ impl<D: Design> Design for Scaled<D> {
         }
         out.clear();
         out.extend(full.into_iter().enumerate().filter(|(_, v)| *v != 0.0));
+    }
+}
+
+/// `sum w (x - m)^2 / s^2` from `sum w x^2` (in `out`), `sum w x` and `sum w`.
+fn correct_squares(centre: &[f64], scale: &[f64], sums: &[f64], total: f64, out: &mut [f64]) {
+    for (j, o) in out.iter_mut().enumerate() {
+        let (m, s) = (centre[j], scale[j]);
+        *o = ((*o - 2.0 * m * sums[j] + m * m * total) / (s * s)).max(0.0);
     }
 }
 
@@ -197,11 +208,7 @@ impl Columns for ScaledColumns<'_> {
         let mut sums = vec![0.0; self.centre.len()];
         self.body.tmul(weights, &mut sums);
         self.body.squares(weights, out);
-        let total: f64 = weights.iter().sum();
-        for (a, o) in out.iter_mut().enumerate() {
-            let (m, s) = (self.centre[a], self.scale[a]);
-            *o = ((*o - 2.0 * m * sums[a] + m * m * total) / (s * s)).max(0.0);
-        }
+        correct_squares(&self.centre, &self.scale, &sums, weights.iter().sum(), out);
     }
 
     fn costs(&self) -> Costs {

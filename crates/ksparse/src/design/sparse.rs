@@ -207,6 +207,13 @@ impl<T: Entry> Design for Sparse<'_, T> {
         self.each_column(out, |rows, values| square(rows, values, weights));
     }
 
+    fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
+        for (o, &j) in out.iter_mut().zip(columns) {
+            let (rows, values) = self.column(j);
+            *o = square(rows, values, weights);
+        }
+    }
+
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
         let columns: Vec<_> = left.iter().map(|&j| self.column(j)).collect();
         let by_row = ByRow::new(self.nrows, &columns);

@@ -77,6 +77,9 @@ pub trait Hessian {
     /// Its diagonal.
     fn diagonal(&self, out: &mut [f64]);
 
+    /// Some entries of its diagonal.
+    fn diagonal_at(&self, coordinates: &[usize], out: &mut [f64]);
+
     /// The rows `left` and columns `right` of it (make `right` the longer list).
     fn block(&self, left: &[usize], right: &[usize]) -> Mat<f64>;
 

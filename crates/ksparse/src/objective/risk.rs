@@ -290,6 +290,11 @@ impl Hessian for RiskHessian<'_> {
         out.iter_mut().enumerate().for_each(|(j, o)| *o += self.risk.ridge_at(j));
     }
 
+    fn diagonal_at(&self, coordinates: &[usize], out: &mut [f64]) {
+        self.risk.design.squares_at(&self.weights, coordinates, out);
+        out.iter_mut().zip(coordinates).for_each(|(o, &j)| *o += self.risk.ridge_at(j));
+    }
+
     fn block(&self, left: &[usize], right: &[usize]) -> Mat<f64> {
         let mut out = self.risk.design.cross(left, right, &self.weights);
         if self.risk.ridge > 0.0 {

@@ -1,5 +1,6 @@
 //! Auto.
 
+use super::exchange::{Effort, polish};
 use super::grahtp::descend;
 use super::run::Run;
 use super::{Limits, Progress, Solution, Solver};
@@ -30,7 +31,13 @@ impl Solver for Auto {
     ) -> Result<Solution> {
         let mut run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
         let first = run.begin(start)?;
-        let (at, status) = descend(&mut run, first, true, &InnerOptions::EXACT)?;
-        Ok(run.finish(at, status))
+        let loose = InnerOptions { tolerance: 1e-5, ..InnerOptions::EXACT };
+        let (at, status) = descend(&mut run, first, true, &loose)?;
+        let k = run.budget.k;
+        let effort = Effort { narrow: 2 * k + 50, wide: usize::MAX, tries: 10, refit: loose };
+        let (at, limit) = polish(&mut run, at, &effort)?;
+        let x = at.x.clone();
+        let at = run.refit(at.support, x, &InnerOptions::EXACT)?;
+        Ok(run.finish(at, limit.unwrap_or(status)))
     }
 }

@@ -27,7 +27,7 @@ pub struct Grasp {
 
 impl Default for Grasp {
     fn default() -> Self {
-        Self { debias: true, limits: Limits::default() }
+        Self { debias: true, limits: Limits { max_iterations: 50, ..Limits::default() } }
     }
 }
 
