@@ -129,7 +129,7 @@ fn no_overflow_far_out() {
         }
     }
     // Both tails keep their digits.
-    let logistic = Logistic::default();
+    let logistic: &dyn Loss = &Logistic::default();
     assert_eq!(logistic.value(-700.0, 1.0), 700.0);
     assert!((logistic.value(40.0, 1.0) / (-40f64).exp() - 1.0).abs() < 1e-12);
 }
