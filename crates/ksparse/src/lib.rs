@@ -6,6 +6,7 @@ mod kernels;
 pub mod loss;
 pub mod objective;
 pub mod restricted;
+pub mod simulate;
 pub mod solver;
 pub mod sparsity;
 pub mod theory;
