@@ -207,6 +207,9 @@ impl Columns for DenseColumns {
 
     fn gram(&mut self, weights: &[f64], out: MatMut<'_, f64>) {
         let (n, k) = (self.body.nrows(), self.body.ncols());
+        if k == 0 {
+            return;
+        }
         if self.scaled.ncols() != k {
             self.scaled = Mat::zeros(n, k);
         }
