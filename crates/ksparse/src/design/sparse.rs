@@ -1,7 +1,7 @@
 //! Compressed sparse columns.
 
 use super::{Columns, Costs, Design};
-use crate::error::{Error, Result, check_len};
+use crate::error::{Error, Result, check_len, check_option};
 use crate::kernels::Entry;
 use crate::sparsity::SparseRef;
 use crate::threads::{for_column_blocks, worth_splitting};
@@ -39,6 +39,10 @@ impl<'a, T: Entry> Sparse<'a, T> {
         check_len("column pointers", pointers.len(), ncols + 1)?;
         check_len("sparse values", values.len(), indices.len())?;
         check_len("last column pointer", pointers[ncols] as usize, indices.len())?;
+        check_rows_fit(nrows)?;
+        if pointers[0] != 0 {
+            return Err(Error::Storage { problem: "a first pointer other than 0", column: 0 });
+        }
         for (column, p) in pointers.windows(2).enumerate() {
             if p[0] > p[1] || p[1] as usize > indices.len() {
                 return Err(Error::Storage { problem: "pointers that do not ascend", column });
@@ -60,6 +64,8 @@ impl<'a, T: Entry> Sparse<'a, T> {
         check_len("row pointers", pointers.len(), nrows + 1)?;
         check_len("sparse values", values.len(), columns.len())?;
         check_len("last row pointer", pointers[nrows] as usize, columns.len())?;
+        check_len("first row pointer", pointers[0] as usize, 0)?;
+        check_rows_fit(nrows)?;
         if let Some(row) = pointers.windows(2).position(|p| p[0] > p[1]) {
             return Err(Error::Data(format!("sparse matrix: row pointers do not ascend at row {row}")));
         }
@@ -127,6 +133,11 @@ impl<'a, T: Entry> Sparse<'a, T> {
             fill((0, out));
         }
     }
+}
+
+/// Row indices have 32 bits.
+fn check_rows_fit(nrows: usize) -> Result<()> {
+    check_option(nrows <= u32::MAX as usize, "rows of a sparse design", nrows, "at most 2^32 - 1")
 }
 
 /// Ranges of columns that hold about the same number of entries each.
