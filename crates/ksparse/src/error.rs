@@ -116,6 +116,20 @@ pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<()> {
     }
 }
 
+/// The sum of sample weights; `Err` unless they are finite, non-negative and not all zero.
+pub(crate) fn check_weights(weights: &[f64], nrows: usize) -> Result<f64> {
+    check_len("weights", weights.len(), nrows)?;
+    check_finite("weights", weights)?;
+    let total: f64 = weights.iter().sum();
+    let problem = match weights.iter().find(|w| **w < 0.0) {
+        Some(negative) => format!("{negative} somewhere"),
+        None => format!("{total} in total"),
+    };
+    let ok = weights.iter().all(|&w| w >= 0.0) && total > 0.0 && total.is_finite();
+    check_option(ok, "weights", problem, "non-negative, with a positive, finite sum")?;
+    Ok(total)
+}
+
 /// `Err(InvalidOption)` unless `ok`.
 pub(crate) fn check_option(
     ok: bool,

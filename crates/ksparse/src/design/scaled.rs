@@ -1,7 +1,7 @@
 //! Centring and scaling without touching the stored matrix.
 
 use super::{Columns, Costs, Design};
-use crate::error::{Error, Result, check_len};
+use crate::error::{Error, Result, check_len, check_weights};
 use crate::sparsity::SparseRef;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut};
@@ -37,8 +37,7 @@ impl<D: Design> Scaled<D> {
         let (n, p) = (inner.nrows(), inner.ncols());
         let weights = match weights {
             Some(w) => {
-                check_len("weights", w.len(), n)?;
-                let total: f64 = w.iter().sum();
+                let total = check_weights(w, n)?;
                 w.iter().map(|w| w / total).collect()
             }
             None => vec![1.0 / n.max(1) as f64; n],

@@ -9,7 +9,7 @@
 
 use super::{Hessian, LinearModel, Objective};
 use crate::design::{Columns, Design, WithIntercept};
-use crate::error::{Error, Result, check_finite, check_len, check_option};
+use crate::error::{Error, Result, check_len, check_option, check_weights};
 use crate::kernels;
 use crate::loss::Loss;
 use crate::restricted::{Restricted, SecondOrder};
@@ -80,11 +80,7 @@ impl<'a> Risk<'a> {
 
     /// With sample weights: non-negative, not all zero. Integer weights mean repeated rows.
     pub fn with_weights(mut self, weights: &[f64]) -> Result<Self> {
-        check_len("weights", weights.len(), self.design.nrows())?;
-        check_finite("weights", weights)?;
-        let total: f64 = weights.iter().sum();
-        let ok = weights.iter().all(|&w| w >= 0.0) && total > 0.0;
-        check_option(ok, "weights", "negative somewhere or zero throughout", "non-negative, not all zero")?;
+        let total = check_weights(weights, self.design.nrows())?;
         self.weights = weights.iter().map(|w| w / total).collect();
         self.total_weight = total;
         self.squares = OnceLock::new();
