@@ -1,0 +1,322 @@
+//! Every design is the matrix it stands for: all products, all storages, all wrappers and their compositions, against loops over
+//! an explicit table; and the same bits whatever the number of threads.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Table, assert_close, normal, normals, rng, shuffled};
+use faer::Mat;
+use ksparse::design::{Dense, Design, Rows, Scaled, Sparse, WithIntercept};
+use ksparse::{Error, SparseRef, Threads};
+use rand::Rng;
+
+type Case = (String, Box<dyn Design>, Table);
+
+/// Sums over the rows of `weights * X[:, a] * X[:, b]`.
+fn weighted_product(x: &Table, weights: &[f64], a: usize, b: usize) -> f64 {
+    (0..x.n).map(|i| weights[i] * x.at(i, a) * x.at(i, b)).sum()
+}
+
+fn dot_column(x: &Table, r: &[f64], j: usize) -> f64 {
+    (0..x.n).map(|i| x.at(i, j) * r[i]).sum()
+}
+
+fn product(x: &Table, indices: &[usize], values: &[f64]) -> Vec<f64> {
+    (0..x.n).map(|i| indices.iter().zip(values).map(|(&j, v)| x.at(i, j) * v).sum()).collect()
+}
+
+/// Every method of the design against the table.
+fn check(name: &str, design: &dyn Design, x: &Table, tolerance: f64) {
+    let rng = &mut rng(11);
+    let (n, p) = (x.n, x.p);
+    assert_eq!((design.nrows(), design.ncols()), (n, p), "{name}");
+    let r = normals(rng, n);
+    let weights: Vec<f64> = (0..n).map(|i| if i % 5 == 0 { 0.0 } else { rng.random::<f64>() }).collect();
+    let all: Vec<usize> = (0..p).collect();
+
+    // In no particular order, and with lengths around the kernels' groups of four.
+    for k in [0, 1, 2, 4, 7, p] {
+        let chosen: Vec<usize> = shuffled(rng, p).into_iter().take(k).collect();
+        let values = normals(rng, chosen.len());
+        let mut out = vec![f64::NAN; n];
+        design.mul(SparseRef::new(&chosen, &values), &mut out);
+        assert_close(&format!("{name}: mul {k}"), &out, &product(x, &chosen, &values), tolerance);
+
+        let mut out = vec![f64::NAN; chosen.len()];
+        design.tmul_at(&r, &chosen, &mut out);
+        let expected: Vec<f64> = chosen.iter().map(|&j| dot_column(x, &r, j)).collect();
+        assert_close(&format!("{name}: tmul_at {k}"), &out, &expected, tolerance);
+
+        check_cross(name, design, x, &chosen, &all, &weights, tolerance);
+        check_cross(name, design, x, &chosen, &chosen, &weights, tolerance);
+        check_columns(name, design, x, &chosen, &weights, tolerance);
+    }
+    check_cross(name, design, x, &all, &[], &weights, tolerance);
+
+    let mut out = vec![f64::NAN; p];
+    design.tmul(&r, &mut out);
+    let expected: Vec<f64> = (0..p).map(|j| dot_column(x, &r, j)).collect();
+    assert_close(&format!("{name}: tmul"), &out, &expected, tolerance);
+    out.fill(f64::NAN);
+    design.squares(&weights, &mut out);
+    let expected: Vec<f64> = (0..p).map(|j| weighted_product(x, &weights, j, j)).collect();
+    assert_close(&format!("{name}: squares"), &out, &expected, tolerance);
+
+    let mut row = vec![(usize::MAX, f64::NAN)];
+    for i in 0..n {
+        design.row(i, &mut row);
+        assert!(row.windows(2).all(|w| w[0].0 < w[1].0), "{name}: row {i} out of order");
+        let mut full = vec![0.0; p];
+        row.iter().for_each(|&(j, v)| full[j] = v);
+        assert_close(&format!("{name}: row {i}"), &full, x.row(i), tolerance);
+    }
+}
+
+fn check_cross(
+    name: &str,
+    design: &dyn Design,
+    x: &Table,
+    left: &[usize],
+    right: &[usize],
+    weights: &[f64],
+    tolerance: f64,
+) {
+    let found = design.cross(left, right, weights);
+    assert_eq!((found.nrows(), found.ncols()), (left.len(), right.len()), "{name}: cross");
+    for (b, &j) in right.iter().enumerate() {
+        let column: Vec<f64> = (0..left.len()).map(|a| found[(a, b)]).collect();
+        let expected: Vec<f64> = left.iter().map(|&a| weighted_product(x, weights, a, j)).collect();
+        let unit = weighted_product(x, weights, j, j).max(1.0);
+        for (f, e) in column.iter().zip(&expected) {
+            assert!((f - e).abs() <= tolerance * unit * 10.0, "{name}: cross {f} against {e}");
+        }
+    }
+}
+
+fn check_columns(name: &str, design: &dyn Design, x: &Table, chosen: &[usize], weights: &[f64], tolerance: f64) {
+    let rng = &mut rng(12);
+    let (values, r) = (normals(rng, chosen.len()), normals(rng, x.n));
+    let mut columns = design.gather(chosen);
+    let k = chosen.len();
+    assert_eq!(columns.ncols(), k, "{name}: gather");
+    let mut out = vec![f64::NAN; x.n];
+    columns.mul(&values, &mut out);
+    assert_close(&format!("{name}: columns.mul {k}"), &out, &product(x, chosen, &values), tolerance);
+    let mut out = vec![f64::NAN; k];
+    columns.tmul(&r, &mut out);
+    let expected: Vec<f64> = chosen.iter().map(|&j| dot_column(x, &r, j)).collect();
+    assert_close(&format!("{name}: columns.tmul {k}"), &out, &expected, tolerance);
+    out.fill(f64::NAN);
+    columns.squares(weights, &mut out);
+    let squares: Vec<f64> = chosen.iter().map(|&j| weighted_product(x, weights, j, j)).collect();
+    assert_close(&format!("{name}: columns.squares {k}"), &out, &squares, tolerance);
+    // Twice: scratch space must not leak from one call into the next.
+    for _ in 0..2 {
+        let mut gram = Mat::from_fn(k, k, |a, b| if a < b { 77.0 } else { f64::NAN });
+        columns.gram(weights, gram.as_mut());
+        for b in 0..k {
+            for a in 0..k {
+                let expected = if a < b { 77.0 } else { weighted_product(x, weights, chosen[a], chosen[b]) };
+                let unit = (squares[a] * squares[b]).sqrt().max(1.0) * 10.0;
+                assert!((gram[(a, b)] - expected).abs() <= tolerance * unit, "{name}: gram {a} {b}");
+            }
+        }
+    }
+}
+
+/// A matrix of f32 numbers with an empty row and an empty column.
+fn table(n: usize, p: usize) -> Table {
+    let x = Table::sparse(&mut rng(3), n, p, 0.6).rounded();
+    x.map(|i, j, v| if i == 2 || j == p / 2 { 0.0 } else { v })
+}
+
+fn intercept((name, design, x): Case) -> Case {
+    (format!("intercept of {name}"), Box::new(WithIntercept::new(design)), x.with_ones())
+}
+
+/// Rows in a mixed order, some repeated, some left out.
+fn rows((name, design, x): Case) -> Case {
+    let rng = &mut rng(4);
+    let which: Vec<usize> = (0..x.n + 3).map(|_| rng.random_range(0..x.n)).collect();
+    let view = x.rows(&which);
+    (format!("rows of {name}"), Box::new(Rows::new(design, which).unwrap()), view)
+}
+
+fn scaled((name, design, x): Case) -> Case {
+    let rng = &mut rng(5);
+    let centre = normals(rng, x.p);
+    let scale: Vec<f64> = (0..x.p).map(|_| 0.1 + normal(rng).abs()).collect();
+    let view = x.map(|_, j, v| (v - centre[j]) / scale[j]);
+    (format!("scaled {name}"), Box::new(Scaled::new(design, centre, scale).unwrap()), view)
+}
+
+#[test]
+fn every_storage_is_its_matrix() {
+    for (n, p) in [(1, 1), (3, 2), (7, 5), (8, 9), (37, 23), (64, 130)] {
+        let x = table(n, p);
+        for (name, design) in x.every_storage() {
+            check(&format!("{name} {n}x{p}"), &*design, &x, 1e-13);
+        }
+    }
+}
+
+#[test]
+fn every_wrapper_is_its_matrix() {
+    type Wrap = fn(Case) -> Case;
+    let wraps: [Wrap; 3] = [intercept, rows, scaled];
+    let x = table(19, 11);
+    for storage in 0..4 {
+        let base = || {
+            let (name, design) = x.every_storage().swap_remove(storage);
+            (name.to_string(), design, x.clone())
+        };
+        let run = |(name, design, x): Case| check(&name, &*design, &x, 1e-12);
+        for a in wraps {
+            run(a(base()));
+            for b in wraps {
+                run(b(a(base())));
+                for c in wraps {
+                    run(c(b(a(base()))));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn single_precision_is_close_to_double() {
+    let x = Table::sparse(&mut rng(6), 40, 15, 0.5);
+    check("dense f32, rounded", &x.dense32(), &x, 3e-7);
+    check("sparse f32, rounded", &x.csc32(), &x, 3e-7);
+}
+
+#[test]
+fn row_major_sparse_is_the_same_matrix() {
+    let x = table(9, 7);
+    let (mut pointers, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..x.n {
+        // The order within a row is free.
+        for j in (0..x.p).rev().filter(|&j| x.at(i, j) != 0.0) {
+            columns.push(j as u32);
+            values.push(x.at(i, j));
+        }
+        pointers.push(columns.len() as u64);
+    }
+    let sparse = Sparse::from_rows(x.n, x.p, &pointers, &columns, &values).unwrap();
+    assert_eq!(sparse.nnz(), values.len());
+    check("from_rows", &sparse, &x, 1e-13);
+    columns[1] = columns[0];
+    assert!(matches!(Sparse::from_rows(x.n, x.p, &pointers, &columns, &values), Err(Error::Storage { .. })));
+    pointers[0] = 1;
+    assert!(Sparse::from_rows(x.n, x.p, &pointers, &columns, &values).is_err());
+}
+
+#[test]
+fn malformed_storage_is_refused() {
+    let sparse = |pointers: &[u64], indices: &[u32], values: &[f64]| {
+        Sparse::from_columns(3, 2, pointers.to_vec(), indices.to_vec(), values.to_vec()).map(|s| s.nnz())
+    };
+    assert_eq!(sparse(&[0, 2, 3], &[0, 2, 1], &[1.0; 3]), Ok(3));
+    assert!(matches!(sparse(&[0, 3], &[0, 2, 1], &[1.0; 3]), Err(Error::Shape { .. })));
+    assert!(matches!(sparse(&[0, 2, 3], &[0, 2, 1], &[1.0; 2]), Err(Error::Shape { .. })));
+    assert!(matches!(sparse(&[0, 2, 2], &[0, 2, 1], &[1.0; 3]), Err(Error::Shape { .. })));
+    assert!(matches!(sparse(&[1, 2, 3], &[0, 2, 1], &[1.0; 3]), Err(Error::Storage { column: 0, .. })));
+    assert!(matches!(sparse(&[0, 9, 3], &[0, 2, 1], &[1.0; 3]), Err(Error::Storage { column: 0, .. })));
+    assert!(matches!(sparse(&[0, 1, 3], &[0, 2, 1], &[1.0; 3]), Err(Error::Storage { column: 1, .. })));
+    assert!(matches!(sparse(&[0, 1, 3], &[0, 1, 1], &[1.0; 3]), Err(Error::Storage { column: 1, .. })));
+    assert!(matches!(sparse(&[0, 2, 3], &[0, 3, 1], &[1.0; 3]), Err(Error::Storage { column: 0, .. })));
+    assert!(matches!(Dense::from_rows(2, 2, &[1.0; 3]), Err(Error::Shape { .. })));
+    assert!(matches!(Dense::from_columns(2, 2, vec![1.0; 5]), Err(Error::Shape { .. })));
+    assert!(matches!(Rows::new(table(3, 2).dense(), vec![0, 3]), Err(Error::IndexOutOfRange { index: 3, .. })));
+    let scaled = |centre: &[f64], scale: &[f64]| {
+        Scaled::new(table(3, 2).dense(), centre.to_vec(), scale.to_vec()).map(|s| s.ncols())
+    };
+    assert_eq!(scaled(&[0.0, 1.0], &[1.0, 2.0]), Ok(2));
+    assert!(matches!(scaled(&[0.0], &[1.0, 2.0]), Err(Error::Shape { .. })));
+    assert!(matches!(scaled(&[0.0, f64::NAN], &[1.0, 2.0]), Err(Error::NotFinite { index: 1, .. })));
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(matches!(scaled(&[0.0, 1.0], &[1.0, bad]), Err(Error::InvalidOption { .. })), "{bad}");
+    }
+}
+
+#[test]
+fn standardized_columns_have_mean_zero_and_deviation_one() {
+    let x = Table::gaussian(&mut rng(8), 50, 6, 0.3);
+    // Far from the origin, in other units, constant, empty.
+    let x = x.map(|_, j, v| [v, 5.0 + v, 1e7 * v, 1e-7 * (v + 3.0), 0.1, 0.0][j]);
+    let weights: Vec<f64> = (0..50).map(|i| f64::from(i % 4)).collect();
+    let total: f64 = weights.iter().sum();
+    for (name, design) in [("dense", Box::new(x.dense()) as Box<dyn Design>), ("sparse", Box::new(x.csc()))] {
+        let view = Scaled::standardize(design, Some(&weights)).unwrap();
+        let (mut sums, mut squares) = (vec![0.0; 6], vec![0.0; 6]);
+        view.tmul(&weights, &mut sums);
+        view.squares(&weights, &mut squares);
+        for j in 0..6 {
+            assert!(sums[j].abs() < 1e-9 * total, "{name}: sum {} of column {j}", sums[j]);
+            let expected = if j < 4 { total } else { 0.0 };
+            assert!((squares[j] - expected).abs() < 1e-9 * total, "{name}: square {} of column {j}", squares[j]);
+        }
+    }
+    let bad = |weights: &[f64]| Scaled::standardize(x.dense(), Some(weights)).map(|s| s.ncols());
+    assert!(matches!(bad(&[1.0; 3]), Err(Error::Shape { .. })));
+    assert!(bad(&[0.0; 50]).is_err() && bad(&[-1.0; 50]).is_err() && bad(&[f64::NAN; 50]).is_err());
+}
+
+#[test]
+fn a_bad_entry_is_found() {
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let x = table(8, 5).map(|i, j, v| if (i, j) == (7, 3) { bad } else { v });
+        let expected = Err(Error::NotFinite { what: "design column", index: 3 });
+        assert_eq!(x.dense().check_finite(), expected);
+        assert_eq!(x.dense32().check_finite(), expected);
+        assert_eq!(x.csc().check_finite(), expected);
+        assert_eq!(x.csc32().check_finite(), expected);
+    }
+    assert_eq!(table(8, 5).dense().check_finite(), Ok(()));
+}
+
+/// All numbers a design's passes produce.
+fn passes(design: &dyn Design) -> Vec<u64> {
+    let (n, p) = (design.nrows(), design.ncols());
+    let r: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
+    let weights: Vec<f64> = r.iter().map(|v| v * v).collect();
+    let chosen: Vec<usize> = (0..p).step_by(p / 60).collect();
+    let all: Vec<usize> = (0..p).collect();
+    let mut out = vec![0.0; 2 * p];
+    design.tmul(&r, &mut out[..p]);
+    design.squares(&weights, &mut out[p..]);
+    let cross = design.cross(&chosen, &all, &weights);
+    let mut gram = Mat::zeros(chosen.len(), chosen.len());
+    design.gather(&chosen).gram(&weights, gram.as_mut());
+    for matrix in [&cross, &gram] {
+        (0..matrix.ncols()).for_each(|b| out.extend_from_slice(matrix.col_as_slice(b)));
+    }
+    out.into_iter().map(f64::to_bits).collect()
+}
+
+#[test]
+fn the_bits_do_not_depend_on_the_threads() {
+    // More than 200,000 entries: below that nothing is split.
+    let x = Table::gaussian(&mut rng(9), 401, 1203, 0.2).rounded();
+    let thin = Table::sparse(&mut rng(10), 1201, 2003, 0.12).rounded();
+    let mut designs: Vec<(String, Box<dyn Design>)> = vec![
+        ("dense".into(), Box::new(x.dense())),
+        ("dense f32".into(), Box::new(x.dense32())),
+        ("sparse".into(), Box::new(thin.csc())),
+        ("sparse f32".into(), Box::new(thin.csc32())),
+    ];
+    for wrap in [scaled, rows, intercept] {
+        let (name, design, _) = wrap(("dense".into(), Box::new(x.dense()), x.clone()));
+        designs.push((name, design));
+        let (name, design, _) = wrap(("sparse".into(), Box::new(thin.csc()), thin.clone()));
+        designs.push((name, design));
+    }
+    assert!(thin.csc().nnz() > 200_000);
+    for (name, design) in designs {
+        let alone = Threads::new(1).unwrap().run(|| passes(&*design));
+        for count in [2, 8] {
+            let together = Threads::new(count).unwrap().run(|| passes(&*design));
+            assert!(alone == together, "{name}: {count} threads");
+        }
+    }
+}
