@@ -1,5 +1,6 @@
 //! A Cholesky factor of a scaled positive semi-definite matrix.
 
+use crate::kernels::axpy;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt;
 use faer::{Conj, Mat, MatMut, Par};
@@ -33,15 +34,18 @@ impl Cholesky {
             let column = &mut matrix.col_as_slice_mut(b)[b..];
             column.iter_mut().zip(&scale[b..]).for_each(|(v, s)| *v *= s * scale[b]);
         }
-        let regularization = llt::factor::LltRegularization {
-            dynamic_regularization_delta: 1.0,
-            dynamic_regularization_epsilon: SINGULAR,
-        };
+        let mut factor = matrix.clone();
         let need = llt::factor::cholesky_in_place_scratch::<f64>(k, Par::Seq, Default::default());
-        let frozen = with_stack(need, |stack| {
-            llt::factor::cholesky_in_place(matrix.as_mut(), regularization, Par::Seq, stack, Default::default())
-        })
-        .map_or(k, |info| info.dynamic_regularization_count);
+        let outcome = with_stack(need, |stack| {
+            let plain = Default::default();
+            llt::factor::cholesky_in_place(factor.as_mut(), plain, Par::Seq, stack, Default::default())
+        });
+        let regular = outcome.is_ok() && (0..k).all(|c| factor[(c, c)] * factor[(c, c)] > SINGULAR);
+        if regular {
+            return Self { factor, scale, frozen: 0 };
+        }
+        // The exception takes the slow road (faer's own pivot replacement leaves the old pivot in the factor).
+        let frozen = factor_freezing(&mut matrix);
         Self { factor: matrix, scale, frozen }
     }
 
@@ -74,6 +78,30 @@ impl Cholesky {
         }
         out
     }
+}
+
+/// Left-looking Cholesky in place of the lower triangle; a pivot that is not above [`SINGULAR`] becomes 1 with nothing below it.
+/// Returns how many did.
+fn factor_freezing(matrix: &mut Mat<f64>) -> usize {
+    let k = matrix.nrows();
+    let mut frozen = 0;
+    for b in 0..k {
+        let mut column = matrix.col_as_slice(b)[b..].to_vec();
+        for c in 0..b {
+            let done = &matrix.col_as_slice(c)[b..];
+            axpy(-done[0], done, &mut column);
+        }
+        if column[0] > SINGULAR {
+            let pivot = column[0].sqrt();
+            column.iter_mut().for_each(|v| *v /= pivot);
+        } else {
+            frozen += 1;
+            column.fill(0.0);
+            column[0] = 1.0;
+        }
+        matrix.col_as_slice_mut(b)[b..].copy_from_slice(&column);
+    }
+    frozen
 }
 
 fn with_stack<R>(need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> R {
@@ -113,5 +141,26 @@ mod tests {
         factor.solve(&mut x);
         assert_eq!(factor.frozen, 2);
         assert!((x[0] + x[1] - 2.0).abs() < 1e-12 && x[2] == 0.0, "{x:?}");
+    }
+
+    #[test]
+    fn freezing_changes_nothing_but_the_dependent_directions() {
+        // Large enough for a blocked factorisation; columns 40 and 90 repeat column 3.
+        let (n, k) = (300, 130);
+        let source = |c: usize| if c == 40 || c == 90 { 3 } else { c };
+        let a =
+            Mat::from_fn(n, k, |i, c| ((i * 131 + source(c) * 977 + i * i * source(c)) % 1009) as f64 / 1009.0 - 0.5);
+        let h = a.transpose() * &a;
+        let truth: Vec<f64> = (0..k).map(|c| c as f64 - 60.0).collect();
+        let product = |x: &[f64]| -> Vec<f64> { (0..k).map(|i| (0..k).map(|j| h[(i, j)] * x[j]).sum()).collect() };
+        let target = product(&truth);
+        let factor = Cholesky::new(h.clone(), None);
+        assert_eq!(factor.frozen, 2);
+        let mut x = target.clone();
+        factor.solve(&mut x);
+        let size = target.iter().fold(0.0f64, |m, t| m.max(t.abs()));
+        for (found, wanted) in product(&x).iter().zip(&target) {
+            assert!((found - wanted).abs() < 1e-9 * size, "{found} against {wanted}");
+        }
     }
 }
