@@ -22,6 +22,9 @@ impl Direction for Factored {
             let k = gradient.len();
             let mut hessian = Mat::zeros(k, k);
             f.hessian(hessian.as_mut());
+            let mut diagonal: Vec<f64> = (0..k).map(|c| hessian[(c, c)]).collect();
+            fill_flat(f, &mut diagonal);
+            (0..k).for_each(|c| hessian[(c, c)] = diagonal[c]);
             let extra = damping_diagonal(f, damping, k);
             self.factor = Some(Cholesky::new(hessian, extra.as_deref()));
         }
@@ -49,6 +52,7 @@ impl Direction for ConjugateGradients {
             buffer.resize(k, 0.0);
         }
         f.hessian_diagonal(&mut self.diagonal);
+        fill_flat(f, &mut self.diagonal);
         if let Some(extra) = &extra {
             self.diagonal.iter_mut().zip(extra).for_each(|(d, e)| *d += e);
         }
@@ -92,6 +96,21 @@ impl Direction for ConjugateGradients {
                 self.search[c] = self.residual[c] * self.diagonal[c] + turn * self.search[c];
             }
             energy = next;
+        }
+    }
+}
+
+/// Where f has no curvature (every sample on a straight piece of its loss), the majorant's: a gradient step in the units of the
+/// coordinate, instead of one in units of 1.
+fn fill_flat(f: &mut dyn Restricted, diagonal: &mut [f64]) {
+    if diagonal.iter().all(|d| *d > 0.0) {
+        return;
+    }
+    let mut majorant = vec![0.0; diagonal.len()];
+    f.majorant_diagonal(&mut majorant);
+    for (d, m) in diagonal.iter_mut().zip(majorant) {
+        if !(*d > 0.0) {
+            *d = m;
         }
     }
 }
