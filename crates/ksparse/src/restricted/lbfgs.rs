@@ -25,9 +25,10 @@ pub(super) fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOpt
     // A first-order method needs more, cheaper steps than Newton's.
     let max_iterations = if options.max_iterations == 1 { 1 } else { options.max_iterations.max(2000) };
     let mut small_steps = 0;
-    let start_norm = norm(&gradient);
+    // A minimum of 0 is approached for ever: below this nothing counts.
+    let floor = (1e-16 * value.abs()).max(1e-300);
     for iteration in 0..max_iterations {
-        if norm(&gradient) <= 1e-13 * start_norm.max(f64::MIN_POSITIVE) || k == 0 {
+        if gradient.iter().all(|g| *g == 0.0) {
             return ended(value, iteration, Ended::Converged);
         }
         let mut direction = quasi_newton(&gradient, &pairs);
@@ -37,7 +38,8 @@ pub(super) fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOpt
             direction = gradient.iter().map(|g| -g).collect();
             slope = -dot(&gradient, &gradient);
         }
-        if value + 2.0 * slope > options.abandon_above && !pairs.is_empty() {
+        // The slope estimates the decrease well only once the pairs span the space; until then nothing is given up.
+        if value + 4.0 * slope > options.abandon_above && pairs.len() >= k.min(MEMORY) {
             return ended(value, iteration, Ended::Abandoned);
         }
         let first = if pairs.is_empty() { (1.0 / norm(&gradient)).min(1.0) } else { 1.0 };
@@ -63,7 +65,7 @@ pub(super) fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOpt
         value = at;
         gradient = at_gradient;
         // One short step may be bad luck; several in a row are the end.
-        small_steps = if gain <= options.tolerance * value.abs().max(1e-300) { small_steps + 1 } else { 0 };
+        small_steps = if gain <= options.tolerance * value.abs().max(floor) { small_steps + 1 } else { 0 };
         if small_steps >= 3 {
             return ended(value, iteration + 1, Ended::Converged);
         }
