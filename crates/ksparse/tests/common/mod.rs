@@ -141,8 +141,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Targets from the first columns at `spread` places, signal to noise `ratio` (in standard deviations).
-    pub fn new(rng: &mut ChaCha8Rng, x: Table, loss: Box<dyn Loss>, k: usize, ratio: f64) -> Self {
+    /// Targets from `k` columns spread over the table; signal to noise `ratio` (in standard deviations).
+    pub fn new(x: Table, loss: Box<dyn Loss>, k: usize, ratio: f64, rng: &mut ChaCha8Rng) -> Self {
         let truth: Vec<usize> = (0..k.min(x.p)).map(|c| c * x.p / k.max(1)).collect();
         let effects: Vec<f64> = truth.iter().map(|_| (1.0 + rng.random::<f64>()) * sign(normal(rng))).collect();
         let signal: Vec<f64> =
