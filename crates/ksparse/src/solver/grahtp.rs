@@ -21,7 +21,7 @@ use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_option};
 use crate::objective::Objective;
 use crate::restricted::{Ended, InnerOptions};
-use crate::sparsity::{SparseRef, Sparsity};
+use crate::sparsity::{Budget, SparseRef, Sparsity};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -107,7 +107,7 @@ impl Grahtp {
         Self { step_on_sum: true, name: "iht", ..Self::fast() }
     }
 
-    fn fixed_step(&self, objective: &dyn Objective, k: usize) -> Result<Option<f64>> {
+    fn fixed_step(&self, objective: &dyn Objective, budget: &Budget) -> Result<Option<f64>> {
         match self.step {
             Step::Adaptive => Ok(None),
             Step::Fixed(eta) => {
@@ -116,7 +116,8 @@ impl Grahtp {
             }
             Step::Theory => {
                 let need = "a smoothness constant (or give the step as a number)";
-                let bound = objective.smoothness(2 * k.max(1));
+                // Two iterates differ in at most 2k coordinates and the free ones.
+                let bound = objective.smoothness((2 * budget.k + budget.free.len()).max(1));
                 let bound = bound.filter(|m| m.is_finite() && *m > 0.0);
                 bound.map(|m| Some(0.99 / m)).ok_or(Error::Unsupported { solver: self.name, need })
             }
@@ -138,7 +139,7 @@ impl Solver for Grahtp {
     ) -> Result<Solution> {
         let run = Run::new(self.name, objective, sparsity, &self.limits, watch)?;
         let first = run.begin(start)?;
-        match (self.fixed_step(objective, run.budget.k)?, self.debias) {
+        match (self.fixed_step(objective, &run.budget)?, self.debias) {
             (Some(eta), _) => self.with_fixed_step(run, first, eta),
             (None, Debias::Exact) => self.with_swaps(run, first),
             (None, _) => self.with_backtracking(run, first),
