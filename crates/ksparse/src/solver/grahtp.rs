@@ -73,9 +73,8 @@ pub struct Grahtp {
     pub scaled: bool,
     /// When to stop.
     pub limits: Limits,
-    /// Steps are per sum of losses (HTP, IHT), not per mean.
-    step_on_sum: bool,
-    name: &'static str,
+    /// A fixed step is on the sum of the losses (HTP, IHT), not on their mean. Default false.
+    pub step_on_sum: bool,
 }
 
 impl Default for Grahtp {
@@ -86,7 +85,6 @@ impl Default for Grahtp {
             scaled: false,
             limits: Limits::default(),
             step_on_sum: false,
-            name: "grahtp",
         }
     }
 }
@@ -94,17 +92,17 @@ impl Default for Grahtp {
 impl Grahtp {
     /// FGraHTP: no debiasing.
     pub fn fast() -> Self {
-        Self { debias: Debias::Nothing, name: "fgrahtp", ..Self::default() }
+        Self { debias: Debias::Nothing, ..Self::default() }
     }
 
     /// HTP: GraHTP whose fixed step is on the sum of the losses (`x + eta A'(y - Ax)` on least squares).
     pub fn htp() -> Self {
-        Self { step_on_sum: true, name: "htp", ..Self::default() }
+        Self { step_on_sum: true, ..Self::default() }
     }
 
     /// IHT: FGraHTP whose fixed step is on the sum of the losses.
     pub fn iht() -> Self {
-        Self { step_on_sum: true, name: "iht", ..Self::fast() }
+        Self { step_on_sum: true, ..Self::fast() }
     }
 
     fn fixed_step(&self, objective: &dyn Objective, budget: &Budget) -> Result<Option<f64>> {
@@ -119,7 +117,7 @@ impl Grahtp {
                 // Two iterates differ in at most 2k coordinates and the free ones.
                 let bound = objective.smoothness((2 * budget.k + budget.free.len()).max(1));
                 let bound = bound.filter(|m| m.is_finite() && *m > 0.0);
-                bound.map(|m| Some(0.99 / m)).ok_or(Error::Unsupported { solver: self.name, need })
+                bound.map(|m| Some(0.99 / m)).ok_or(Error::Unsupported { solver: self.name(), need })
             }
         }
     }
@@ -127,7 +125,12 @@ impl Grahtp {
 
 impl Solver for Grahtp {
     fn name(&self) -> &'static str {
-        self.name
+        match (self.step_on_sum, self.debias) {
+            (true, Debias::Nothing) => "iht",
+            (true, _) => "htp",
+            (false, Debias::Nothing) => "fgrahtp",
+            (false, _) => "grahtp",
+        }
     }
 
     fn solve(
@@ -137,7 +140,7 @@ impl Solver for Grahtp {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        let run = Run::new(self.name, objective, sparsity, &self.limits, watch)?;
+        let run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
         let first = run.begin(start)?;
         match (self.fixed_step(objective, &run.budget)?, self.debias) {
             (Some(eta), _) => self.with_fixed_step(run, first, eta),
