@@ -292,7 +292,11 @@ impl Hessian for RiskHessian<'_> {
     }
 
     fn block(&self, left: &[usize], right: &[usize]) -> Mat<f64> {
-        let mut out = self.risk.design.cross(left, right, &self.weights);
+        let mut out = if left == right {
+            symmetric(self.risk.design.gather(left), &self.weights)
+        } else {
+            self.risk.design.cross(left, right, &self.weights)
+        };
         if self.risk.ridge > 0.0 {
             let place: std::collections::HashMap<usize, usize> =
                 left.iter().enumerate().map(|(a, &j)| (j, a)).collect();
@@ -310,6 +314,19 @@ impl Hessian for RiskHessian<'_> {
         // A blocked product runs several times faster per multiply-add than a pass over memory.
         self.risk.design.cost() / p * right as f64 * (1.0 + left as f64 / 6.0)
     }
+}
+
+/// `A' diag(weights) A`, both triangles.
+fn symmetric(mut columns: Box<dyn Columns + '_>, weights: &[f64]) -> Mat<f64> {
+    let k = columns.ncols();
+    let mut out = Mat::zeros(k, k);
+    columns.gram(weights, out.as_mut());
+    for b in 0..k {
+        for a in b + 1..k {
+            out[(b, a)] = out[(a, b)];
+        }
+    }
+    out
 }
 
 /// The risk over a few columns, with what was computed at the last point kept.

@@ -1,9 +1,19 @@
-//! Auto.
+//! The default solver: the best this library knows.
+//!
+//! 1. *Swaps*: GraHTP with scores in units of curvature and the step as a number of swaps, large swaps only.
+//! 2. *Leaps* (`prune.rs`): widen the support by half, minimise, prune it back; while that helps.
+//! 3. *Exchange* (`exchange.rs`): all pairs scored at once by the quadratic model, until none gains.
+//! 4. Leaps from there, each followed by exchanges, while they help; a last look at many more candidates; an exact refit.
+//!
+//! Trial refits are loose and given up early. Steps 2 to 4 need second derivatives and are taken when they cost no more than some
+//! tens of gradients; otherwise step 1 goes on down to single swaps. Small problems are also solved from the answers of
+//! forward selection and plain GraHTP. A quadratic f ends at a point that no exchange of one coordinate among those looked at improves.
 
 use super::exchange::{Effort, polish};
-use super::grahtp::descend;
-use super::run::Run;
-use super::{Limits, Progress, Solution, Solver};
+use super::grahtp::{curvature, descend};
+use super::prune::widen_and_prune;
+use super::run::{Iterate, Run};
+use super::{Fbs, Grahtp, Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
 use crate::objective::Objective;
 use crate::restricted::InnerOptions;
@@ -11,11 +21,29 @@ use crate::sparsity::Sparsity;
 use std::ops::ControlFlow;
 
 /// The default solver.
+///
+/// ```
+/// use ksparse::{Auto, Risk, Solver, Sparsity, loss::Squared, simulate::{self, Correlation}};
+/// let data = simulate::linear(200, 1000, 10, Correlation::Ar1(0.9), 0.5, 1);
+/// let risk = Risk::new(&data.design, &data.target, Squared::default())?;
+/// let solution = Auto::default().fit(&risk, &Sparsity::new(10))?;
+/// assert_eq!(solution.support, data.support);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Auto {
-    /// When to stop.
+    /// When to stop; the tolerance is not used.
     pub limits: Limits,
 }
+
+/// Trial refits stop this far (relatively) from the minimum; Newton's last step lands much nearer.
+const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-2, ..InnerOptions::EXACT };
+
+/// Second-order steps are taken when one costs at most so many gradients.
+const AFFORDABLE: f64 = 40.0;
+
+/// Work below this (multiply-adds, some milliseconds) is always affordable.
+const SMALL: f64 = 5e6;
 
 impl Solver for Auto {
     fn name(&self) -> &'static str {
@@ -29,15 +57,127 @@ impl Solver for Auto {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        let mut run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
+        let limits = Limits { tolerance: 0.0, ..self.limits };
+        let mut run = Run::new(self.name(), objective, sparsity, &limits, watch)?;
         let first = run.begin(start)?;
-        let loose = InnerOptions { tolerance: 1e-5, ..InnerOptions::EXACT };
-        let (at, status) = descend(&mut run, first, true, &loose)?;
-        let k = run.budget.k;
-        let effort = Effort { narrow: 2 * k + 50, wide: usize::MAX, tries: 10, refit: loose };
-        let (at, limit) = polish(&mut run, at, &effort)?;
+        let plan = Plan::new(&run, &first);
+        let (mut at, mut status) = search(&mut run, first, &plan)?;
+        if start.is_none() && plan.small && !is_limit(status) {
+            for other in other_starts(objective, sparsity)? {
+                let from = run.begin(Some(&other))?;
+                let (next, ended) = refine(&mut run, from, &plan, at.value)?;
+                if next.value < at.value {
+                    (at, status) = (next, ended);
+                }
+                if is_limit(ended) {
+                    status = ended;
+                    break;
+                }
+            }
+        }
         let x = at.x.clone();
         let at = run.refit(at.support, x, &InnerOptions::EXACT)?;
-        Ok(run.finish(at, limit.unwrap_or(status)))
+        Ok(run.finish(at, status))
     }
+}
+
+fn is_limit(status: Status) -> bool {
+    matches!(status, Status::MaxIterations | Status::TimeLimit | Status::Stopped | Status::Unattained)
+}
+
+/// What the problem's size allows.
+struct Plan {
+    /// Whether leaps and exchanges are affordable.
+    second_order: bool,
+    /// Candidates of an ordinary exchange round, and of the last.
+    effort: Effort,
+    /// Whether the other starts are cheap too.
+    small: bool,
+}
+
+impl Plan {
+    fn new(run: &Run, at: &Iterate) -> Self {
+        let k = run.budget.k + run.budget.free.len();
+        let gradient = run.objective.gradient_cost();
+        let budget = (AFFORDABLE * gradient).max(SMALL);
+        let narrow = 2 * run.budget.k + 50;
+        let mut plan = Self {
+            second_order: false,
+            effort: Effort { narrow, wide: narrow, tries: 10, refit: LOOSE },
+            small: (k as f64) * gradient <= SMALL,
+        };
+        if let Some(hessian) = run.objective.hessian(at.as_sparse()) {
+            let wide = k + k / 2;
+            let inverse = (wide as f64).powi(3) / 6.0;
+            plan.second_order = hessian.block_cost(wide, wide) + inverse <= budget;
+            // The last look takes as many candidates as a quarter of the budget pays for.
+            let one = hessian.block_cost(k, 1) + (k * k) as f64 / 6.0;
+            plan.effort.wide = narrow.max((0.25 * budget / one) as usize);
+        }
+        plan
+    }
+}
+
+/// Swaps, then what `refine` does.
+fn search(run: &mut Run, first: Iterate, plan: &Plan) -> Result<(Iterate, Status)> {
+    let least = if plan.second_order { (run.budget.k / 8).max(1) } else { 1 };
+    let (at, status) = descend(run, first, true, least, &LOOSE)?;
+    if is_limit(status) || !plan.second_order {
+        return Ok((at, status));
+    }
+    refine(run, at, plan, f64::INFINITY)
+}
+
+/// Leaps and exchanges until neither helps. Points that are not below `record_below` are not recorded.
+fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) -> Result<(Iterate, Status)> {
+    let stable = Status::SupportStable;
+    let curvature = curvature(run, &at, true);
+    record_below = record_below.min(at.value);
+    let k = run.budget.k;
+    let narrow = Effort { wide: plan.effort.narrow, ..plan.effort };
+    let mut extra = (k / 2).max(1);
+    while let Some(next) = widen_and_prune(run, &at, curvature.as_deref(), extra, &LOOSE)? {
+        if next.value >= at.value * (1.0 - 1e-4) {
+            break;
+        }
+        let limit = note(run, &at, &next, &mut record_below);
+        at = next;
+        if let Some(status) = limit {
+            return Ok((at, status));
+        }
+    }
+    let mut limit;
+    (at, limit) = polish(run, at, &narrow, record_below)?;
+    while extra >= (k / 4).max(1) && limit.is_none() {
+        record_below = record_below.min(at.value);
+        let Some(leap) = widen_and_prune(run, &at, curvature.as_deref(), extra, &LOOSE)? else { break };
+        let next;
+        (next, limit) = polish(run, leap, &narrow, record_below)?;
+        if next.value < at.value * (1.0 - 1e-9) {
+            at = next;
+        } else {
+            extra /= 2;
+        }
+    }
+    if limit.is_none() {
+        let last = Effort { narrow: plan.effort.wide, ..plan.effort };
+        record_below = record_below.min(at.value);
+        (at, limit) = polish(run, at, &last, record_below)?;
+    }
+    Ok((at, limit.unwrap_or(stable)))
+}
+
+/// Records a point that improves on the best so far, shows any other to the watcher.
+fn note(run: &mut Run, before: &Iterate, after: &Iterate, record_below: &mut f64) -> Option<Status> {
+    if after.value < *record_below {
+        *record_below = after.value;
+        run.record(before, after, f64::NAN)
+    } else {
+        run.poll(after, 0, f64::NAN)
+    }
+}
+
+/// The answers of the classical methods.
+fn other_starts(objective: &dyn Objective, sparsity: &Sparsity) -> Result<[Solution; 2]> {
+    Ok([Fbs::default().fit(objective, sparsity)?, Grahtp::default().fit(objective, sparsity)?])
 }

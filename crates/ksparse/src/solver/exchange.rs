@@ -13,8 +13,10 @@
 //! exchange gains more than adding j alone would, `g_j^2 / (2 e_j)`: candidates are screened by it.
 
 use super::Status;
+use super::model::LocalModel;
 use super::run::{Iterate, Run};
 use crate::error::Result;
+use crate::kernels::dot;
 use crate::restricted::{Cholesky, Ended, InnerOptions};
 use crate::sparsity::top_by;
 use crate::threads::for_column_blocks;
@@ -40,45 +42,58 @@ struct Pair {
     gain: f64,
     place: Option<usize>,
     enters: usize,
+    /// The value the model expects it to take.
+    arrival: f64,
 }
 
-/// Exchanges coordinates while f falls. `Some(status)` when a limit ended it.
-pub(super) fn polish(run: &mut Run, mut at: Iterate, effort: &Effort) -> Result<(Iterate, Option<Status>)> {
-    let mut gradient = vec![0.0; run.objective.dim()];
+/// Exchanges coordinates while f falls. Points below `record_below` count as iterations; the way there does not. `Some(status)` when
+/// a limit ended it.
+pub(super) fn polish(
+    run: &mut Run,
+    mut at: Iterate,
+    effort: &Effort,
+    mut record_below: f64,
+) -> Result<(Iterate, Option<Status>)> {
     let mut width = effort.narrow.min(effort.wide);
     loop {
-        run.gradient(&at, &mut gradient)?;
-        let Some(pairs) = best_pairs(run, &at, &gradient, width) else { return Ok((at, None)) };
-        match take_some(run, &at, &pairs, effort)? {
+        let Some(scores) = Scores::new(run, &at, run.gradient(&at)?, width) else { return Ok((at, None)) };
+        let limit = match take_some(run, &at, &scores, effort)? {
             Some(next) => {
-                let limit = run.record(&at, &next, f64::NAN);
+                let limit = if next.value < record_below {
+                    record_below = next.value;
+                    run.record(&at, &next, f64::NAN)
+                } else {
+                    run.poll(&next, 0, f64::NAN)
+                };
                 at = next;
-                if limit.is_some() {
-                    return Ok((at, limit));
-                }
+                limit
             }
-            None if width < effort.wide => width = effort.wide,
+            None if width < effort.wide => {
+                width = effort.wide;
+                None
+            }
             None => return Ok((at, None)),
-        }
-        if run.out_of_time() {
-            return Ok((at, Some(Status::TimeLimit)));
+        };
+        if limit.is_some() {
+            return Ok((at, limit));
         }
     }
 }
 
 /// The next point: many pairs at once if that falls at least half as far as the best pair alone promises, else fewer.
-fn take_some(run: &Run, at: &Iterate, pairs: &[Pair], effort: &Effort) -> Result<Option<Iterate>> {
+fn take_some(run: &Run, at: &Iterate, scores: &Scores, effort: &Effort) -> Result<Option<Iterate>> {
+    let pairs = scores.disjoint_pairs(run, 1e-9 * at.value.abs());
     let Some(best) = pairs.first() else { return Ok(None) };
     let promising = pairs.iter().take_while(|p| p.gain >= 0.2 * best.gain).count();
     let mut count = promising.min((run.budget.k / 4).max(1));
     while count > 1 {
-        if let Some(next) = attempt(run, at, &pairs[..count], 0.5 * best.gain, effort)? {
+        if let Some(next) = attempt(run, at, scores, &pairs[..count], 0.5 * best.gain, effort)? {
             return Ok(Some(next));
         }
         count /= 2;
     }
     for pair in pairs.iter().take(effort.tries) {
-        if let Some(next) = attempt(run, at, std::slice::from_ref(pair), 0.0, effort)? {
+        if let Some(next) = attempt(run, at, scores, std::slice::from_ref(pair), 0.0, effort)? {
             return Ok(Some(next));
         }
     }
@@ -86,100 +101,170 @@ fn take_some(run: &Run, at: &Iterate, pairs: &[Pair], effort: &Effort) -> Result
 }
 
 /// The point after these exchanges, if f falls by more than `least`.
-fn attempt(run: &Run, at: &Iterate, pairs: &[Pair], least: f64, effort: &Effort) -> Result<Option<Iterate>> {
+fn attempt(
+    run: &Run,
+    at: &Iterate,
+    scores: &Scores,
+    pairs: &[Pair],
+    least: f64,
+    effort: &Effort,
+) -> Result<Option<Iterate>> {
+    let mut expected: Vec<(usize, f64)> = at.support.iter().copied().zip(scores.expected(pairs)).collect();
     let mut gone: Vec<usize> = pairs.iter().filter_map(|p| p.place).collect();
-    gone.sort_unstable();
-    let mut support: Vec<usize> = (0..at.support.len())
-        .filter(|i| gone.binary_search(i).is_err())
-        .map(|i| at.support[i])
-        .chain(pairs.iter().map(|p| p.enters))
-        .collect();
-    support.sort_unstable();
-    let x = run.carry(at, &support);
+    gone.sort_unstable_by(|a, b| b.cmp(a));
+    gone.into_iter().for_each(|place| {
+        expected.remove(place);
+    });
+    let alone = pairs.len() == 1;
+    expected.extend(pairs.iter().map(|p| (p.enters, if alone { p.arrival } else { 0.0 })));
+    expected.sort_unstable_by_key(|e| e.0);
+    let (support, x): (Vec<usize>, Vec<f64>) = expected.into_iter().unzip();
     let bound = at.value - least - 1e-10 * at.value.abs();
     let options = InnerOptions { abandon_above: bound, ..effort.refit };
     let (next, ended) = run.try_refit(support, x, &options)?;
     Ok((ended != Ended::Abandoned && next.value < bound).then_some(next))
 }
 
-/// Disjoint exchanges with a positive predicted gain, best first; `None` when the objective offers no Hessian.
-fn best_pairs(run: &Run, at: &Iterate, gradient: &[f64], width: usize) -> Option<Vec<Pair>> {
-    let hessian = run.objective.hessian(at.as_sparse())?;
-    let k = at.support.len();
-    let counted = k - run.budget.free.len();
-    let candidates = screen(run, at, gradient, &*hessian, width);
-    if candidates.is_empty() || run.budget.k == 0 {
-        return Some(Vec::new());
+/// Everything the gain of an exchange depends on, for a list of candidates.
+struct Scores {
+    model: LocalModel,
+    candidates: Vec<usize>,
+    /// `V = G^-1 C`.
+    solved: Mat<f64>,
+    /// g at the model's minimum, per candidate.
+    gradient: Vec<f64>,
+    /// e: curvature left given the support, 0 for a candidate that depends on it.
+    left: Vec<f64>,
+    vacancies: usize,
+}
+
+impl Scores {
+    /// `None` when the objective offers no Hessian.
+    fn new(run: &Run, at: &Iterate, gradient: &[f64], width: usize) -> Option<Self> {
+        let hessian = run.objective.hessian(at.as_sparse())?;
+        let k = at.support.len();
+        let candidates = screen(run, at, gradient, &*hessian, width);
+        let slope: Vec<f64> = at.support.iter().map(|&j| gradient[j]).collect();
+        let model = LocalModel::new(run, at, slope, &*hessian);
+        let cross = hessian.block(&at.support, &candidates);
+        let mut solved = Mat::<f64>::zeros(k, candidates.len());
+        for_column_blocks(solved.as_mut(), 64, k * k * candidates.len(), |b, target| {
+            let block = cross.subcols(b * 64, target.ncols());
+            matmul(target, Accum::Replace, &model.inverse, block, 1.0, Par::Seq);
+        });
+        let mut left = vec![0.0; candidates.len()];
+        hessian.diagonal_at(&candidates, &mut left);
+        let mut at_minimum = vec![0.0; candidates.len()];
+        for (c, &j) in candidates.iter().enumerate() {
+            let v = solved.col_as_slice(c);
+            let rest = left[c] - dot(v, cross.col_as_slice(c));
+            // Dependent on the support to rounding error: exchanging it changes nothing.
+            left[c] = if rest > 1e-9 * left[c] { rest } else { 0.0 };
+            at_minimum[c] = gradient[j] - dot(v, &model.slope);
+        }
+        let vacancies = run.budget.k + run.budget.free.len() - k;
+        Some(Self { model, candidates, solved, gradient: at_minimum, left, vacancies })
     }
-    let mut curvature = vec![0.0; candidates.len()];
-    hessian.diagonal_at(&candidates, &mut curvature);
-    let inverse = Cholesky::new(hessian.block(&at.support, &at.support), None).inverse();
-    let cross = hessian.block(&at.support, &candidates);
 
-    // Per place of the support: what leaving costs, and the two factors of the formula.
-    let movable: Vec<bool> = at.support.iter().map(|&j| !run.budget.is_free(j)).collect();
-    let inverse_d: Vec<f64> = (0..k).map(|a| 1.0 / inverse[(a, a)]).collect();
-    let ratio: Vec<f64> = (0..k).map(|a| at.x[a] * inverse_d[a]).collect();
-    let cost: Vec<f64> = (0..k).map(|a| if movable[a] { at.x[a] * ratio[a] } else { f64::INFINITY }).collect();
+    /// Disjoint exchanges that gain more than `least`, best first.
+    fn disjoint_pairs(&self, run: &Run, least: f64) -> Vec<Pair> {
+        if run.budget.k == 0 {
+            return Vec::new();
+        }
+        let k = self.model.x.len();
+        let places: Vec<Place> = (0..k).map(|a| Place::new(&self.model, a)).collect();
+        let mut taken = vec![false; k];
+        let better = |a: &Pair, b: &Pair| b.gain.total_cmp(&a.gain).then(a.enters.cmp(&b.enters));
+        let mut ranked: Vec<(Pair, usize)> = (0..self.candidates.len())
+            .filter_map(|c| self.best_place(c, &places, &taken, least).map(|p| (p, c)))
+            .collect();
+        ranked.sort_unstable_by(|a, b| better(&a.0, &b.0));
+        let mut vacancies = self.vacancies;
+        let mut pairs = Vec::new();
+        for (pair, c) in ranked {
+            // A place already given away: the candidate takes its best among the others.
+            let pair = match pair.place {
+                Some(a) if taken[a] => self.best_place(c, &places, &taken, least),
+                None if vacancies == 0 => None,
+                _ => Some(pair),
+            };
+            let Some(pair) = pair else { continue };
+            match pair.place {
+                Some(a) => taken[a] = true,
+                None => vacancies -= 1,
+            }
+            pairs.push(pair);
+        }
+        pairs.sort_unstable_by(better);
+        pairs
+    }
 
-    // V and, per candidate, its best place: computed in blocks of candidates.
-    let mut solved = Mat::<f64>::zeros(k, candidates.len());
-    for_column_blocks(solved.as_mut(), 64, k * k * candidates.len(), |b, target| {
-        let block = cross.subcols(b * 64, target.ncols());
-        matmul(target, Accum::Replace, &inverse, block, 1.0, Par::Seq);
-    });
-    let vacant = counted < run.budget.k;
-    let least = 1e-9 * at.value.abs();
-    let best_place = |c: usize, taken: &[bool]| -> Option<Pair> {
-        let (v, enters) = (solved.col_as_slice(c), candidates[c]);
-        let left: f64 = curvature[c] - v.iter().zip(cross.col_as_slice(c)).map(|(v, c)| v * c).sum::<f64>();
-        let g = gradient[enters];
-        // Dependent on F to rounding error: exchanging it changes nothing.
-        if left <= 1e-9 * curvature[c] {
+    /// The exchange that suits this candidate best, if any gains more than `least`.
+    fn best_place(&self, c: usize, places: &[Place], taken: &[bool], least: f64) -> Option<Pair> {
+        let (v, left, g, enters) = (self.solved.col_as_slice(c), self.left[c], self.gradient[c], self.candidates[c]);
+        if left <= 0.0 {
             return None;
         }
-        if vacant {
+        if self.vacancies > 0 {
             let gain = 0.5 * g * g / left;
-            return (gain > least).then_some(Pair { gain, place: None, enters });
+            return (gain > least).then_some(Pair { gain, place: None, enters, arrival: -g / left });
         }
         let (mut best, mut place) = (2.0 * least, None);
-        for a in 0..k {
-            let top = v[a] * ratio[a] - g;
-            let gain = top * top / (left + v[a] * v[a] * inverse_d[a]) - cost[a];
+        for (a, (v, p)) in v.iter().zip(places).enumerate() {
+            let top = v * p.ratio - g;
+            let gain = top * top / (left + v * v * p.inverse) - p.cost;
             if gain > best && !taken[a] {
                 (best, place) = (gain, Some(a));
             }
         }
-        place.map(|_| Pair { gain: 0.5 * best, place, enters })
-    };
-
-    let mut taken = vec![false; k];
-    let mut ranked: Vec<(Pair, usize)> =
-        (0..candidates.len()).filter_map(|c| best_place(c, &taken).map(|p| (p, c))).collect();
-    let order = |a: &(Pair, usize), b: &(Pair, usize)| b.0.gain.total_cmp(&a.0.gain).then(a.0.enters.cmp(&b.0.enters));
-    ranked.sort_unstable_by(order);
-    let mut pairs = Vec::new();
-    let mut vacancies = run.budget.k - counted;
-    for (pair, c) in ranked {
-        // A place already given away: the candidate takes its best among the others.
-        let pair = match pair.place {
-            Some(a) if taken[a] => best_place(c, &taken),
-            Some(_) => Some(pair),
-            None if vacancies == 0 => None,
-            None => {
-                vacancies -= 1;
-                Some(pair)
-            }
-        };
-        if let Some(pair) = pair {
-            if let Some(a) = pair.place {
-                taken[a] = true;
-            }
-            pairs.push(pair);
-        }
+        let a = place?;
+        let arrival = (v[a] * places[a].ratio - g) / (left + v[a] * v[a] * places[a].inverse);
+        Some(Pair { gain: 0.5 * best, place, enters, arrival })
     }
-    pairs.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.enters.cmp(&b.enters)));
-    Some(pairs)
+
+    /// Where the model expects the support's own coordinates after these exchanges (exact for one pair).
+    fn expected(&self, pairs: &[Pair]) -> Vec<f64> {
+        let mut x = self.model.x.clone();
+        let inverse = &self.model.inverse;
+        if let [pair] = pairs {
+            let c = self.candidates.partition_point(|&j| j < pair.enters);
+            // Adding j moves the rest by -arrival V_j; dropping a then moves it along G^-1_a so that a ends at 0.
+            for (x, v) in x.iter_mut().zip(self.solved.col_as_slice(c)) {
+                *x -= pair.arrival * v;
+            }
+            if let Some(a) = pair.place {
+                let shift = x[a] / inverse[(a, a)];
+                x.iter_mut().zip(inverse.col_as_slice(a)).for_each(|(x, v)| *x -= shift * v);
+            }
+            return x;
+        }
+        // Several: what is left once all of them have gone, newcomers at 0.
+        let gone: Vec<usize> = pairs.iter().filter_map(|p| p.place).collect();
+        let block = Mat::from_fn(gone.len(), gone.len(), |i, j| inverse[(gone[i], gone[j])]);
+        let mut shift: Vec<f64> = gone.iter().map(|&a| x[a]).collect();
+        Cholesky::new(block, None).solve(&mut shift);
+        for (s, &a) in shift.iter().zip(&gone) {
+            x.iter_mut().zip(inverse.col_as_slice(a)).for_each(|(x, v)| *x -= s * v);
+        }
+        x
+    }
+}
+
+/// What leaving a place means for the formula.
+struct Place {
+    /// `w_a / d_a`.
+    ratio: f64,
+    /// `1 / d_a`.
+    inverse: f64,
+    /// `w_a^2 / d_a`, infinite for a free coordinate.
+    cost: f64,
+}
+
+impl Place {
+    fn new(model: &LocalModel, a: usize) -> Self {
+        let inverse = 1.0 / model.inverse[(a, a)];
+        Self { ratio: model.x[a] * inverse, inverse, cost: model.cost(a) }
+    }
 }
 
 /// The `width` coordinates outside that promise most on their own, ascending.

@@ -42,13 +42,12 @@ impl Solver for Fbs {
     ) -> Result<Solution> {
         let mut run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
         let mut at = run.begin(start)?;
-        let mut gradient = vec![0.0; objective.dim()];
         loop {
             let counted = at.support.len() - run.budget.free.len();
             if counted == run.budget.k {
                 return Ok(run.finish(at, Status::Complete));
             }
-            run.gradient(&at, &mut gradient)?;
+            let gradient = run.gradient(&at)?;
             let outside = |j: usize| {
                 let taken = run.budget.is_free(j) || at.support.binary_search(&j).is_ok();
                 if taken { 0.0 } else { gradient[j].abs() }

@@ -88,8 +88,7 @@ impl Solver for Foba {
             at = grown;
             while size(&at) > 0 {
                 let (cheapest, rise) = self.cheapest(&run, &at);
-                let forced = false;
-                if !forced && rise >= 0.5 * decrease[size(&at)] {
+                if rise >= 0.5 * decrease[size(&at)] {
                     break;
                 }
                 at = drop_coordinate(&run, &at, cheapest)?;
@@ -116,8 +115,7 @@ impl Foba {
     /// Adds the best coordinate and refits; `None` when no coordinate has a gradient.
     fn forward_step(&self, run: &Run, at: &Iterate) -> Result<Option<Iterate>> {
         let dim = run.objective.dim();
-        let mut gradient = vec![0.0; dim];
-        run.gradient(at, &mut gradient)?;
+        let gradient = run.gradient(at)?;
         let outside = |j: usize| {
             let taken = run.budget.is_free(j) || at.support.binary_search(&j).is_ok();
             if taken { 0.0 } else { gradient[j].abs() }
@@ -126,7 +124,7 @@ impl Foba {
             ForwardRule::Gradient => top_by(dim, 1, outside).first().copied(),
             ForwardRule::Decrease => {
                 let candidates = top_by(dim, self.candidates, outside);
-                best_single(run, at, &gradient, &candidates)
+                best_single(run, at, gradient, &candidates)
             }
         };
         let Some(winner) = winner else { return Ok(None) };

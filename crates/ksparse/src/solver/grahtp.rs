@@ -153,12 +153,10 @@ impl Solver for Grahtp {
 impl Grahtp {
     /// S1 to S3 with a constant eta.
     fn with_fixed_step(&self, mut run: Run, mut at: Iterate, eta: f64) -> Result<Solution> {
-        let mut gradient = vec![0.0; run.objective.dim()];
         let mut best = at.clone();
         let mut seen = HashSet::new();
         loop {
-            run.gradient(&at, &mut gradient)?;
-            let next = self.step_to(&run, &at, &gradient, eta)?;
+            let next = self.step_to(&run, &at, run.gradient(&at)?, eta)?;
             if next.value < best.value {
                 best = next.clone();
             }
@@ -210,20 +208,17 @@ impl Grahtp {
 
     /// Exact debiasing, the step chosen as a number of swaps.
     fn with_swaps(&self, mut run: Run, first: Iterate) -> Result<Solution> {
-        let (at, status) = descend(&mut run, first, self.scaled, &InnerOptions::EXACT)?;
+        let (at, status) = descend(&mut run, first, self.scaled, 1, &InnerOptions::EXACT)?;
         Ok(run.finish(at, status))
     }
 
     /// Inexact debiasing: Barzilai-Borwein steps, halved until f falls enough.
     fn with_backtracking(&self, mut run: Run, mut at: Iterate) -> Result<Solution> {
-        let mut gradient = vec![0.0; run.objective.dim()];
-        run.gradient(&at, &mut gradient)?;
-        let mut next_gradient = gradient.clone();
-        let mut eta = 1.0 / gradient.iter().fold(f64::MIN_POSITIVE, |m, g| m.max(g.abs()));
+        let mut eta = 1.0 / run.gradient(&at)?.iter().fold(f64::MIN_POSITIVE, |m, g| m.max(g.abs()));
         loop {
             let mut accepted = None;
             for _ in 0..60 {
-                let next = self.step_to(&run, &at, &gradient, eta)?;
+                let next = self.step_to(&run, &at, run.gradient(&at)?, eta)?;
                 let moved = next.distance(&at).0;
                 if moved == 0.0 || next.value <= at.value - 1e-4 / (2.0 * eta) * moved * moved {
                     accepted = Some((next, moved));
@@ -237,7 +232,7 @@ impl Grahtp {
             };
             let limit = run.record(&at, &next, eta);
             let settled = run.settled(&at, &next);
-            run.gradient(&next, &mut next_gradient)?;
+            let (gradient, next_gradient) = (run.gradient(&at)?, run.gradient(&next)?);
             // s's / s'y, s the move and y the turn of the gradient over the two supports.
             let mut bend = 0.0;
             for j in union(&at.support, &next.support) {
@@ -245,7 +240,6 @@ impl Grahtp {
             }
             eta = if bend > 0.0 { moved * moved / bend } else { 2.0 * eta };
             at = next;
-            std::mem::swap(&mut gradient, &mut next_gradient);
             if settled {
                 return Ok(run.finish(at, Status::Tolerance));
             }
@@ -258,7 +252,7 @@ impl Grahtp {
 
 fn evaluate(run: &Run, support: Vec<usize>, x: Vec<f64>) -> Result<Iterate> {
     let value = run.objective.value(SparseRef::new(&support, &x));
-    Ok(Iterate { support, x, value, attained: true })
+    Ok(Iterate::new(support, x, value, true))
 }
 
 fn union(a: &[usize], b: &[usize]) -> Vec<usize> {
@@ -269,14 +263,18 @@ fn union(a: &[usize], b: &[usize]) -> Vec<usize> {
 }
 
 /// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit.
-pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, refit: &InnerOptions) -> Result<(Iterate, Status)> {
-    let mut gradient = vec![0.0; run.objective.dim()];
+pub(super) fn descend(
+    run: &mut Run,
+    mut at: Iterate,
+    scaled: bool,
+    least: usize,
+    refit: &InnerOptions,
+) -> Result<(Iterate, Status)> {
     let curvature = curvature(run, &at, scaled);
     let mut swaps = (run.budget.k / 4).max(1);
     loop {
-        run.gradient(&at, &mut gradient)?;
-        let ranking = Ranking::new(&run.budget, &at, &gradient, curvature.as_deref(), swaps);
-        let fewest = ranking.fewest();
+        let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, curvature.as_deref(), swaps);
+        let fewest = ranking.fewest().max(least.min(ranking.most()));
         swaps = swaps.max(fewest).min(ranking.most());
         let mut accepted = None;
         while swaps > 0 {

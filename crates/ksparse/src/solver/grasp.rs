@@ -46,11 +46,9 @@ impl Solver for Grasp {
         let mut run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
         let mut at = run.begin(start)?;
         let mut best = at.clone();
-        let mut gradient = vec![0.0; objective.dim()];
         let mut seen = HashSet::new();
         loop {
-            run.gradient(&at, &mut gradient)?;
-            let next = self.step(&run, &at, &gradient)?;
+            let next = self.step(&run, &at, run.gradient(&at)?)?;
             if next.value < best.value {
                 best = next.clone();
             }
@@ -83,7 +81,7 @@ impl Grasp {
             run.refit(support, x, &InnerOptions::EXACT)
         } else {
             let value = run.objective.value(SparseRef::new(&support, &x));
-            Ok(Iterate { support, x, value, attained: true })
+            Ok(Iterate::new(support, x, value, true))
         }
     }
 }

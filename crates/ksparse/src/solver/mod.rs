@@ -19,6 +19,8 @@ mod fbs;
 mod foba;
 mod grahtp;
 mod grasp;
+mod model;
+mod prune;
 mod run;
 mod swap;
 

@@ -5,6 +5,7 @@ use crate::error::{Error, Result, check_finite};
 use crate::objective::Objective;
 use crate::restricted::{self, Ended, InnerOptions};
 use crate::sparsity::{Budget, SparseRef, Sparsity, top_by};
+use std::cell::OnceCell;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -16,9 +17,15 @@ pub(super) struct Iterate {
     pub value: f64,
     /// False when f has no minimum on this support.
     pub attained: bool,
+    /// The whole gradient here, computed on the first request.
+    gradient: OnceCell<Vec<f64>>,
 }
 
 impl Iterate {
+    pub fn new(support: Vec<usize>, x: Vec<f64>, value: f64, attained: bool) -> Self {
+        Self { support, x, value, attained, gradient: OnceCell::new() }
+    }
+
     pub fn as_sparse(&self) -> SparseRef<'_> {
         SparseRef::new(&self.support, &self.x)
     }
@@ -101,14 +108,21 @@ impl<'a> Run<'a> {
         if !value.is_finite() {
             return Err(Error::NotFinite { what: "objective", index: 0 });
         }
-        Ok(Iterate { support, x, value, attained: true })
+        Ok(Iterate::new(support, x, value, true))
     }
 
-    /// f and its gradient; a gradient that is not finite names the column to blame.
-    pub fn gradient(&self, at: &Iterate, gradient: &mut [f64]) -> Result<f64> {
-        let value = self.objective.value_and_gradient(at.as_sparse(), gradient);
-        check_finite("gradient (so the data)", gradient)?;
-        if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { what: "objective", index: 0 }) }
+    /// The gradient at a point; one that is not finite names the column to blame.
+    pub fn gradient<'i>(&self, at: &'i Iterate) -> Result<&'i [f64]> {
+        if at.gradient.get().is_none() {
+            let mut gradient = vec![0.0; self.objective.dim()];
+            let value = self.objective.value_and_gradient(at.as_sparse(), &mut gradient);
+            check_finite("gradient (so the data)", &gradient)?;
+            if !value.is_finite() {
+                return Err(Error::NotFinite { what: "objective", index: 0 });
+            }
+            at.gradient.get_or_init(|| gradient);
+        }
+        Ok(at.gradient.get().map_or(&[], Vec::as_slice))
     }
 
     /// Minimises on a support (ascending, free coordinates included) from `x`.
@@ -124,7 +138,7 @@ impl<'a> Run<'a> {
             return Err(Error::NotFinite { what: "objective on a support (so the data)", index: 0 });
         }
         let attained = outcome.ended != Ended::Unattained;
-        Ok((Iterate { support, x, value: outcome.value, attained }, outcome.ended))
+        Ok((Iterate::new(support, x, outcome.value, attained), outcome.ended))
     }
 
     /// The values of `from` on another support.
@@ -145,29 +159,30 @@ impl<'a> Run<'a> {
             seconds: self.started.elapsed().as_secs_f64(),
         };
         self.trace.push(row);
+        self.poll(after, row.entered, step)
+    }
+
+    /// Shows the watcher where the run stands; `Some` when a limit or the watcher ends it.
+    pub fn poll(&mut self, at: &Iterate, entered: usize, step: f64) -> Option<Status> {
         let progress = Progress {
-            iteration: row.iteration,
-            value: row.value,
-            support: &after.support,
-            coefficients: &after.x,
-            entered: row.entered,
+            iteration: self.iterations,
+            value: at.value,
+            support: &at.support,
+            coefficients: &at.x,
+            entered,
             step,
-            seconds: row.seconds,
+            seconds: self.started.elapsed().as_secs_f64(),
         };
         if (self.watch)(&progress).is_break() {
             return Some(Status::Stopped);
         }
-        if !after.attained {
+        if !at.attained {
             return Some(Status::Unattained);
         }
-        if self.out_of_time() {
+        if self.limits.time_limit.is_some_and(|limit| self.started.elapsed() >= limit) {
             return Some(Status::TimeLimit);
         }
         (self.iterations >= self.limits.max_iterations).then_some(Status::MaxIterations)
-    }
-
-    pub fn out_of_time(&self) -> bool {
-        self.limits.time_limit.is_some_and(|limit| self.started.elapsed() >= limit)
     }
 
     /// Whether a move is within the tolerance.

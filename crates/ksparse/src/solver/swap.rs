@@ -43,10 +43,7 @@ impl Ranking {
         // Of equal scores the larger index leaves first: ties go to the smaller index.
         leaving.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         let vacancies = budget.k - leaving.len();
-        let entering = top_by(gradient.len(), most.max(vacancies).min(budget.k), outside)
-            .into_iter()
-            .map(|j| (outside(j), j))
-            .collect();
+        let entering = top_by(gradient.len(), most + vacancies, outside).into_iter().map(|j| (outside(j), j)).collect();
         Self { leaving, entering, vacancies }
     }
 
@@ -67,6 +64,14 @@ impl Ranking {
         gone.sort_unstable();
         let mut support: Vec<usize> = at.support.iter().copied().filter(|j| gone.binary_search(j).is_err()).collect();
         support.extend(self.entering.iter().take(count).map(|e| e.1));
+        support.sort_unstable();
+        support
+    }
+
+    /// The support with `count` more coordinates and none less, ascending.
+    pub fn widened(&self, at: &Iterate, count: usize) -> Vec<usize> {
+        let mut support = at.support.clone();
+        support.extend(self.entering.iter().take(count + self.vacancies).map(|e| e.1));
         support.sort_unstable();
         support
     }

@@ -1,0 +1,51 @@
+//! Widen and prune: a move of many coordinates at once.
+//!
+//! From a point on k coordinates the m most promising ones outside are added, f is minimised on all k + m, and the m cheapest are
+//! dropped again. On the quadratic model dropping a raises f by `w_a^2 / (2 d_a)`, d the diagonal of the inverse Hessian, and moves
+//! the rest; inverse and point are updated after each drop, so that a coordinate whose substitute has gone becomes dear. This escapes
+//! points that no single exchange improves.
+
+use super::model::LocalModel;
+use super::run::{Iterate, Run};
+use super::swap::Ranking;
+use crate::error::Result;
+use crate::restricted::InnerOptions;
+
+/// The point after adding `extra` coordinates and dropping as many; `None` when the objective offers no Hessian.
+pub(super) fn widen_and_prune(
+    run: &Run,
+    at: &Iterate,
+    curvature: Option<&[f64]>,
+    extra: usize,
+    refit: &InnerOptions,
+) -> Result<Option<Iterate>> {
+    let support = Ranking::new(&run.budget, at, run.gradient(at)?, curvature, extra).widened(at, extra);
+    let x = run.carry(at, &support);
+    let mut wide = run.refit(support, x, refit)?;
+    let goal = run.budget.k + run.budget.free.len();
+    while wide.support.len() > goal {
+        // Half of the surplus per refit, a small one at once: the model is trusted for a short way only.
+        let surplus = wide.support.len() - goal;
+        let exact = run.objective.is_quadratic() || surplus <= 1 + goal / 16;
+        let drops = if exact { surplus } else { surplus.div_ceil(2) };
+        let Some((support, x)) = drop_cheapest(run, &wide, drops) else { return Ok(None) };
+        wide = run.refit(support, x, refit)?;
+    }
+    Ok(Some(wide))
+}
+
+/// The support without its `drops` cheapest coordinates, and the point the quadratic model expects there.
+fn drop_cheapest(run: &Run, at: &Iterate, drops: usize) -> Option<(Vec<usize>, Vec<f64>)> {
+    let hessian = run.objective.hessian(at.as_sparse())?;
+    let mut gradient = vec![0.0; at.support.len()];
+    run.objective.restrict(&at.support).value_and_gradient(&at.x, &mut gradient);
+    let mut model = LocalModel::new(run, at, gradient, &*hessian);
+    let mut kept = vec![true; at.support.len()];
+    for _ in 0..drops {
+        let Some(place) = model.cheapest() else { break };
+        kept[place] = false;
+        model.drop(place);
+    }
+    let keep: Vec<usize> = (0..kept.len()).filter(|&a| kept[a]).collect();
+    Some((keep.iter().map(|&a| at.support[a]).collect(), keep.iter().map(|&a| model.x[a]).collect()))
+}
