@@ -68,6 +68,10 @@ impl Loss for Logistic {
         true
     }
 
+    fn is_likelihood(&self) -> bool {
+        true
+    }
+
     fn conjugate(&self) -> &dyn Conjugate {
         self
     }

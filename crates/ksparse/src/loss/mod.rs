@@ -75,6 +75,12 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// Whether l is a negative log-likelihood of y given z as it stands (logistic is; the squared loss, whose variance is
+    /// unknown, is treated apart): information criteria need one.
+    fn is_likelihood(&self) -> bool {
+        false
+    }
+
     /// Its convex conjugate.
     fn conjugate(&self) -> &dyn Conjugate;
 
@@ -110,6 +116,53 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
         Ok(())
     }
 }
+
+/// A pointer to a loss is a loss. Every method is passed on, those with a default too: a loss may do better than the default.
+macro_rules! delegate {
+    ($pointer:ty) => {
+        impl<L: Loss + ?Sized> Loss for $pointer {
+            fn name(&self) -> &'static str {
+                (**self).name()
+            }
+            fn target(&self) -> TargetKind {
+                (**self).target()
+            }
+            fn at(&self, z: f64, y: f64) -> Local {
+                (**self).at(z, y)
+            }
+            fn value(&self, z: f64, y: f64) -> f64 {
+                (**self).value(z, y)
+            }
+            fn smoothness(&self) -> Option<f64> {
+                (**self).smoothness()
+            }
+            fn is_quadratic(&self) -> bool {
+                (**self).is_quadratic()
+            }
+            fn has_tail(&self) -> bool {
+                (**self).has_tail()
+            }
+            fn is_likelihood(&self) -> bool {
+                (**self).is_likelihood()
+            }
+            fn conjugate(&self) -> &dyn Conjugate {
+                (**self).conjugate()
+            }
+            fn evaluate(&self, z: &[f64], y: &[f64], weights: &[f64], first: &mut [f64], second: &mut [f64]) -> f64 {
+                (**self).evaluate(z, y, weights, first, second)
+            }
+            fn total(&self, z: &[f64], y: &[f64], weights: &[f64]) -> f64 {
+                (**self).total(z, y, weights)
+            }
+            fn check_target(&self, y: &[f64]) -> Result<()> {
+                (**self).check_target(y)
+            }
+        }
+    };
+}
+
+delegate!(&L);
+delegate!(Box<L>);
 
 /// The convex conjugate of a loss, in the dual variable a of one sample.
 pub trait Conjugate: Send + Sync {

@@ -78,6 +78,21 @@ impl<'a> Risk<'a> {
         Ok(self)
     }
 
+    /// The same risk with another ridge, borrowing everything else: what a grid over lambda needs.
+    pub fn reridged(&self, lambda: f64) -> Result<Risk<'_>> {
+        let same = Risk {
+            design: Box::new(&*self.design),
+            loss: Box::new(&*self.loss),
+            target: Cow::Borrowed(&self.target),
+            weights: self.weights.clone(),
+            total_weight: self.total_weight,
+            ridge: self.ridge,
+            free: self.free.clone(),
+            squares: self.squares.clone(),
+        };
+        same.with_ridge(lambda)
+    }
+
     /// With sample weights: non-negative, not all zero. Integer weights mean repeated rows.
     pub fn with_weights(mut self, weights: &[f64]) -> Result<Self> {
         let total = check_weights(weights, self.design.nrows())?;
