@@ -5,6 +5,7 @@ mod error;
 mod kernels;
 pub mod loss;
 pub mod objective;
+pub mod path;
 pub mod restricted;
 pub mod simulate;
 pub mod solver;
@@ -14,6 +15,7 @@ mod threads;
 
 pub use error::{Error, Result};
 pub use objective::{Custom, LinearModel, Objective, Risk};
+pub use path::{Grid, Path};
 pub use solver::{Auto, Progress, Solution, Solver, Status};
 pub use sparsity::{SparseRef, Sparsity};
 pub use threads::Threads;

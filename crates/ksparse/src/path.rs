@@ -1,0 +1,139 @@
+//! Solutions for a sequence of k, each started from its neighbours.
+//!
+//! For `k_1 < k_2 < ...` the values `f_i = min f(x) subject to ||x||_0 <= k_i` fall with i, and neighbouring answers share most of
+//! their support. A [`Path`] uses both facts:
+//!
+//! 1. **Forward.** k_1 is solved from zero, every later k from the answer before it, which is feasible: if the solver ends
+//!    above it, the old answer is kept. So **the values of a path never rise with k**.
+//! 2. **Backward.** The answer for k_{i+1}, with its weakest coordinates dropped and the rest refitted, is a candidate for
+//!    k_i. It costs one small minimisation, and the solver runs again from it only if it beats what the forward pass found; an
+//!    improved answer is then passed forward again. Forward selection's early mistakes are undone here.
+//!
+//! A [`Grid`] does the same for every ridge lambda of a falling sequence, the answer for the larger lambda being one more candidate.
+//!
+//! ```
+//! use ksparse::{Path, Risk, design::Dense, loss::Squared, solver::Auto};
+//! // Columns 0 and 1 explain y together, column 2 is the best single one.
+//! let x = Dense::from_rows(4, 3, &[1., 0., 1.1, 0., 1., 0.9, 1., 1., 1.8, 2., 0., 1.9])?;
+//! let risk = Risk::new(&x, &[1.0, 1.0, 2.0, 2.0], Squared::default())?;
+//! let path = Path::over(0..=2).fit(&risk, &Auto::default())?;
+//! assert_eq!(path.at(1).unwrap().support, [2]);
+//! assert_eq!(path.at(2).unwrap().support, [0, 1]);
+//! # Ok::<(), ksparse::Error>(())
+//! ```
+
+mod grid;
+mod sweep;
+
+pub use grid::{Grid, GridSolution};
+
+use crate::error::{Result, check_option};
+use crate::objective::Objective;
+use crate::solver::{Progress, Solution, Solver, Status};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// Which k to solve for, and how thoroughly.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path {
+    /// The values of k, ascending, without repeats; 0 is the model without features.
+    pub ks: Vec<usize>,
+    /// Coordinates forced in, free of charge, at every k (see [`Sparsity::keep`](crate::Sparsity::keep)). Default none.
+    pub keep: Vec<usize>,
+    /// At most so many backward passes, each with the forward pass over what it improved; they end by themselves when
+    /// nothing improves. 0 is the plain warm-started path. Default 3.
+    pub sweeps: usize,
+    /// Also solve every k from zero and keep the better of the two: about twice the time, and then no answer is worse than the
+    /// solver's own for that k. On correlated designs the sweeps gain more for less. Default false.
+    pub from_zero: bool,
+    /// At most so much time for the whole path; what was found by then is returned. Default none.
+    pub time_limit: Option<Duration>,
+}
+
+impl Path {
+    /// A path over these k (sorted here, repeats dropped).
+    pub fn over(ks: impl IntoIterator<Item = usize>) -> Self {
+        let mut ks: Vec<usize> = ks.into_iter().collect();
+        ks.sort_unstable();
+        ks.dedup();
+        Self { ks, keep: Vec::new(), sweeps: 3, from_zero: false, time_limit: None }
+    }
+
+    /// The same path with these coordinates forced in, free of charge.
+    pub fn keep(mut self, coordinates: impl IntoIterator<Item = usize>) -> Self {
+        self.keep.extend(coordinates);
+        self
+    }
+
+    /// `Err` for a value outside its range.
+    pub fn validate(&self) -> Result<()> {
+        let ok = !self.ks.is_empty() && self.ks.windows(2).all(|pair| pair[0] < pair[1]);
+        check_option(ok, "ks", format!("{:?}", self.ks), "at least one k, ascending, without repeats")
+    }
+
+    /// One solution per k, unwatched.
+    pub fn fit(&self, objective: &dyn Objective, solver: &dyn Solver) -> Result<PathSolution> {
+        self.solve(objective, solver, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// One solution per k. `watch` is called once per iteration of the solver; when it returns `Break`, or the time is up, the
+    /// path ends with the k reached by then (the last of them perhaps half-way, as its status says).
+    pub fn solve(
+        &self,
+        objective: &dyn Objective,
+        solver: &dyn Solver,
+        watch: &mut dyn FnMut(&PathProgress) -> ControlFlow<()>,
+    ) -> Result<PathSolution> {
+        self.validate()?;
+        let total = self.ks.len();
+        let mut report = |k: usize, done: usize, solver: &Progress| {
+            watch(&PathProgress { k, lambda: None, done, total, solver: *solver })
+        };
+        sweep::run(self, Instant::now(), objective, solver, &[], &mut report)
+    }
+}
+
+/// What a path reports once per iteration of its solver.
+#[derive(Debug, Clone, Copy)]
+pub struct PathProgress<'a> {
+    /// The k being solved for.
+    pub k: usize,
+    /// The lambda being solved for, on a [`Grid`].
+    pub lambda: Option<f64>,
+    /// Cells (a k, or a k and a lambda) that have an answer.
+    pub done: usize,
+    /// Cells in all.
+    pub total: usize,
+    /// The solver's own report.
+    pub solver: Progress<'a>,
+}
+
+/// The solutions of a [`Path`].
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct PathSolution {
+    /// The values of k solved for, ascending: all that were asked for unless the path was stopped.
+    pub ks: Vec<usize>,
+    /// One solution per k; their values never rise.
+    pub solutions: Vec<Solution>,
+    /// [`Status::Stopped`] or [`Status::TimeLimit`] when the path was cut short.
+    pub stopped: Option<Status>,
+}
+
+impl PathSolution {
+    /// The solution for this k, if it was solved for.
+    pub fn at(&self, k: usize) -> Option<&Solution> {
+        self.ks.binary_search(&k).ok().map(|i| &self.solutions[i])
+    }
+
+    /// Pairs of k and solution, ascending in k.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Solution)> {
+        self.ks.iter().copied().zip(&self.solutions)
+    }
+
+    /// How many k were solved in full: the last one may have been interrupted.
+    pub fn finished(&self) -> usize {
+        let interrupted = self.stopped.is_some() && self.solutions.last().map(|s| s.status) == self.stopped;
+        self.solutions.len() - usize::from(interrupted)
+    }
+}

@@ -1,0 +1,197 @@
+//! The passes of a path: forward, backward, forward over what improved.
+
+use super::{Path, PathSolution};
+use crate::error::Result;
+use crate::objective::Objective;
+use crate::restricted::{self, Ended, InnerOptions, SecondOrder};
+use crate::solver::{Progress, Solution, Solver, Status};
+use crate::sparsity::{Budget, Sparsity};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// Called with k, the number of k answered and the solver's report.
+type Report<'a> = dyn FnMut(usize, usize, &Progress) -> ControlFlow<()> + 'a;
+
+/// Solves a path; `hints[i]`, where there are any, is a good point for the i-th k (of a similar objective).
+pub(super) fn run(
+    path: &Path,
+    started: Instant,
+    objective: &dyn Objective,
+    solver: &dyn Solver,
+    hints: &[Solution],
+    report: &mut Report,
+) -> Result<PathSolution> {
+    let mut sweep = Sweep { path, started, objective, solver, report, solutions: Vec::new(), stopped: None };
+    sweep.passes(hints)?;
+    Ok(PathSolution {
+        ks: path.ks[..sweep.solutions.len()].to_vec(),
+        solutions: sweep.solutions,
+        stopped: sweep.stopped,
+    })
+}
+
+struct Sweep<'a> {
+    path: &'a Path,
+    started: Instant,
+    objective: &'a dyn Objective,
+    solver: &'a dyn Solver,
+    report: &'a mut Report<'a>,
+    solutions: Vec<Solution>,
+    stopped: Option<Status>,
+}
+
+impl Sweep<'_> {
+    fn passes(&mut self, hints: &[Solution]) -> Result<()> {
+        for i in 0..self.path.ks.len() {
+            let before = self.solutions.last().cloned();
+            let mut found = self.solve(i, before.as_ref())?;
+            if let Some(before) = &before {
+                keep_better(&mut found, before);
+                if self.path.from_zero && self.stopped.is_none() {
+                    keep_better(&mut found, &self.solve(i, None)?);
+                }
+            }
+            self.solutions.push(found);
+            if let Some(hint) = hints.get(i)
+                && self.stopped.is_none()
+            {
+                self.try_candidate(i, hint)?;
+            }
+            if self.stopped.is_some() {
+                return Ok(());
+            }
+        }
+        for _ in 0..self.path.sweeps {
+            let improved = self.backward()?;
+            // Even when stopped half-way: this is what keeps the values from rising with k.
+            self.forward(&improved)?;
+            if self.stopped.is_some() || !improved.contains(&true) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Offers every k what is left of the next one's answer; says which k profited.
+    fn backward(&mut self) -> Result<Vec<bool>> {
+        let mut improved = vec![false; self.solutions.len()];
+        for i in (0..self.solutions.len().saturating_sub(1)).rev() {
+            if self.stopped.is_some() {
+                break;
+            }
+            let next = self.solutions[i + 1].clone();
+            improved[i] = self.try_candidate(i, &next)?;
+        }
+        Ok(improved)
+    }
+
+    /// Solves again from every answer that got better since its successor was started from it.
+    fn forward(&mut self, improved: &[bool]) -> Result<()> {
+        let mut fresh = improved.to_vec();
+        for i in 1..self.solutions.len() {
+            let (before, found) = (&self.solutions[i - 1], &self.solutions[i]);
+            if fresh[i - 1] && self.stopped.is_none() {
+                let before = before.clone();
+                let again = self.solve(i, Some(&before))?;
+                fresh[i] |= clearly_below(again.value, self.solutions[i].value);
+                keep_better(&mut self.solutions[i], &again);
+                keep_better(&mut self.solutions[i], &before);
+            } else if before.value < found.value {
+                let before = before.clone();
+                keep_better(&mut self.solutions[i], &before);
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts `candidate` to the i-th k and refits it; where that beats the answer so far, solves from there. Says whether it did.
+    fn try_candidate(&mut self, i: usize, candidate: &Solution) -> Result<bool> {
+        // A refit needs gradients; solvers for objectives without keep to the forward pass.
+        if !self.objective.is_smooth() {
+            return Ok(false);
+        }
+        let Some(candidate) = self.cut(self.path.ks[i], candidate)? else { return Ok(false) };
+        if !clearly_below(candidate.value, self.solutions[i].value) {
+            return Ok(false);
+        }
+        let mut found = self.solve(i, Some(&candidate))?;
+        keep_better(&mut found, &candidate);
+        found.iterations += self.solutions[i].iterations;
+        self.solutions[i] = found;
+        Ok(true)
+    }
+
+    /// The k coordinates of `from` that matter most, refitted; `None` when the refit fails.
+    fn cut(&self, k: usize, from: &Solution) -> Result<Option<Solution>> {
+        let dim = self.objective.dim();
+        let budget = Budget::new(&self.sparsity(k), self.objective.free(), dim)?;
+        let mut weight = vec![0.0; dim];
+        for (&j, score) in from.support.iter().zip(self.importance(from)) {
+            weight[j] = score;
+        }
+        let support = budget.winners(budget.k, |j| weight[j]);
+        let dense = from.as_sparse().to_dense(dim);
+        let mut x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
+        let mut restricted = self.objective.restrict(&support);
+        let outcome = restricted::minimise(&mut *restricted, &mut x, &InnerOptions::EXACT);
+        if outcome.ended == Ended::NotFinite || !outcome.value.is_finite() {
+            return Ok(None);
+        }
+        let mut refitted = Solution::guess(support, x);
+        refitted.value = outcome.value;
+        Ok(Some(refitted))
+    }
+
+    /// About how much f rises when a coordinate is zeroed: x_j^2 h_j, h the curvature there, or x_j^2 where none is on offer.
+    fn importance(&self, of: &Solution) -> Vec<f64> {
+        let mut restricted = self.objective.restrict(&of.support);
+        let mut curvature = vec![1.0; of.support.len()];
+        if restricted.second_order() != SecondOrder::Unavailable {
+            // Second derivatives refer to the last point evaluated.
+            restricted.value_and_gradient(&of.coefficients, &mut vec![0.0; of.support.len()]);
+            restricted.hessian_diagonal(&mut curvature);
+        }
+        of.coefficients.iter().zip(&curvature).map(|(x, h)| x * x * h).collect()
+    }
+
+    fn sparsity(&self, k: usize) -> Sparsity {
+        Sparsity::new(k).keep(self.path.keep.iter().copied())
+    }
+
+    /// Runs the solver for the i-th k, minding the watcher and the clock.
+    fn solve(&mut self, i: usize, start: Option<&Solution>) -> Result<Solution> {
+        let k = self.path.ks[i];
+        let done = self.solutions.len();
+        let sparsity = self.sparsity(k);
+        let (report, started, limit) = (&mut *self.report, self.started, self.path.time_limit);
+        let mut stopped = None;
+        let mut watch = |progress: &Progress| {
+            if report(k, done, progress).is_break() {
+                stopped = Some(Status::Stopped);
+            } else if limit.is_some_and(|limit| started.elapsed() >= limit) {
+                stopped = Some(Status::TimeLimit);
+            }
+            if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let mut solution = self.solver.solve(self.objective, &sparsity, start, &mut watch)?;
+        if let (Some(reason), Status::Stopped) = (stopped, solution.status) {
+            solution.status = reason;
+        }
+        self.stopped = self.stopped.or(stopped);
+        Ok(solution)
+    }
+}
+
+/// Takes over the point of `other` if f is lower there; what the solver said about its own run stays.
+fn keep_better(solution: &mut Solution, other: &Solution) {
+    if other.value < solution.value {
+        solution.support.clone_from(&other.support);
+        solution.coefficients.clone_from(&other.coefficients);
+        solution.value = other.value;
+    }
+}
+
+/// Below by more than rounding error.
+fn clearly_below(value: f64, than: f64) -> bool {
+    value < than - 1e-9 * than.abs()
+}
