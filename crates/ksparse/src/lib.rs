@@ -7,6 +7,7 @@ pub mod loss;
 pub mod objective;
 pub mod path;
 pub mod restricted;
+pub mod select;
 pub mod simulate;
 pub mod solver;
 pub mod sparsity;

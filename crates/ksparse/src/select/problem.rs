@@ -1,0 +1,124 @@
+//! A learning problem before it is split: what every fold has in common.
+
+use crate::design::{Design, Rows, Scaled};
+use crate::error::{Error, Result, check_finite, check_len, check_option};
+use crate::loss::Loss;
+use crate::objective::{LinearModel, Risk};
+use crate::solver::Solution;
+use std::borrow::Cow;
+
+/// Data, loss and preparation, from which the risk on any subset of the rows is built.
+///
+/// ```
+/// use ksparse::{design::Dense, loss::Squared, select::Problem};
+/// let x = Dense::from_columns(3, 1, vec![1.0, 2.0, 3.0])?;
+/// let loss = Squared::default();
+/// let problem = Problem { standardize: true, ..Problem::new(&x, &[1.0, 2.0, 3.0], &loss) };
+/// let training = problem.on_rows(vec![0, 1])?; // means and deviations of these two rows only
+/// assert_eq!(training.risk.target(), [1.0, 2.0]);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Problem<'a> {
+    /// X, one row per sample.
+    pub design: &'a dyn Design,
+    /// y.
+    pub target: &'a [f64],
+    /// l(z, y).
+    pub loss: &'a dyn Loss,
+    /// Sample weights. Default none: all 1.
+    pub weights: Option<&'a [f64]>,
+    /// Whether to fit an intercept. Default true.
+    pub intercept: bool,
+    /// Whether to centre the columns and divide them by their standard deviation, both computed **on the rows trained on**, so
+    /// that nothing about the held-out rows leaks into a fit. Models come back in the original units. Default false.
+    pub standardize: bool,
+}
+
+impl<'a> Problem<'a> {
+    /// A problem with an intercept, unweighted, columns as they are.
+    pub fn new(design: &'a dyn Design, target: &'a [f64], loss: &'a dyn Loss) -> Self {
+        Self { design, target, loss, weights: None, intercept: true, standardize: false }
+    }
+
+    /// `Err` when shapes or targets do not fit together.
+    pub fn validate(&self) -> Result<()> {
+        check_len("target", self.target.len(), self.design.nrows())?;
+        if let Some(weights) = self.weights {
+            check_len("weights", weights.len(), self.target.len())?;
+            check_finite("weights", weights)?;
+            check_option(weights.iter().all(|w| *w >= 0.0), "weights", "negative somewhere", "non-negative")?;
+        }
+        self.loss.check_target(self.target)
+    }
+
+    /// The risk on all rows.
+    pub fn on_all_rows(&self) -> Result<Training<'a>> {
+        self.validate()?;
+        self.train(Box::new(self.design), Cow::Borrowed(self.target), self.weights)
+    }
+
+    /// The risk on some rows; the design is viewed, not copied.
+    pub fn on_rows(&self, rows: Vec<usize>) -> Result<Training<'a>> {
+        self.validate()?;
+        let design = Rows::new(self.design, rows)?;
+        let target = pick(self.target, design.rows());
+        let weights = self.weights.map(|w| pick(w, design.rows()));
+        self.train(Box::new(design), Cow::Owned(target), weights.as_deref())
+    }
+
+    fn train(
+        &self,
+        design: Box<dyn Design + 'a>,
+        target: Cow<'a, [f64]>,
+        weights: Option<&[f64]>,
+    ) -> Result<Training<'a>> {
+        if weights.is_some_and(|w| w.iter().sum::<f64>() <= 0.0) {
+            return Err(Error::Data("the rows to train on weigh nothing".to_string()));
+        }
+        let (design, scaling) = if self.standardize {
+            let scaled = Scaled::standardize(design, weights)?;
+            let scaling = Some((scaled.centre().to_vec(), scaled.scale().to_vec()));
+            (Box::new(scaled) as Box<dyn Design + 'a>, scaling)
+        } else {
+            (design, None)
+        };
+        let mut risk = Risk::from_boxes(design, target, Box::new(self.loss))?;
+        if let Some(weights) = weights {
+            risk = risk.with_weights(weights)?;
+        }
+        if self.intercept {
+            risk = risk.with_intercept();
+        }
+        Ok(Training { risk, scaling })
+    }
+
+    /// The linear predictor of `model` for some rows of the design.
+    pub fn predict(&self, model: &LinearModel, rows: &[usize]) -> Vec<f64> {
+        pick(&model.predict(self.design), rows)
+    }
+}
+
+/// A [`Problem`] made concrete on some rows.
+pub struct Training<'a> {
+    /// The risk to minimise, without a ridge.
+    pub risk: Risk<'a>,
+    /// Centre and scale of the columns, where they were standardised.
+    scaling: Option<(Vec<f64>, Vec<f64>)>,
+}
+
+impl Training<'_> {
+    /// A solution of the risk (at any ridge) as a model of the original columns.
+    pub fn model(&self, solution: &Solution) -> LinearModel {
+        let model = self.risk.model(solution);
+        match &self.scaling {
+            Some((centre, scale)) => model.unscaled(centre, scale),
+            None => model,
+        }
+    }
+}
+
+/// The entries of the rows listed.
+pub(super) fn pick(values: &[f64], rows: &[usize]) -> Vec<f64> {
+    rows.iter().map(|&i| values[i]).collect()
+}
