@@ -1,0 +1,602 @@
+//! Paths, grids, folds, metrics, criteria, cross-validation.
+#![allow(clippy::unwrap_used)]
+
+use ksparse::design::{Dense, Design, Rows, Scaled};
+use ksparse::loss::{Hinge, Huber, Logistic, Loss, Squared, SquaredHinge};
+use ksparse::restricted::{InnerOptions, minimise};
+use ksparse::select::{
+    Criterion, CrossValidation, CvCell, CvTable, Folds, Metric, Problem, Rule, Selection, area_under_curve,
+    classification_error, deviance, ln_binomial, mean_squared_error,
+};
+use ksparse::simulate::{self, Correlation};
+use ksparse::solver::{self, Auto, Fbs, Grahtp, Solver, Status};
+use ksparse::{Custom, Error, Grid, Objective, Path, Risk, Solution, Sparsity, Threads};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+const AR: Correlation = Correlation::Ar1(0.7);
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
+}
+
+fn pick(values: &[f64], rows: &[usize]) -> Vec<f64> {
+    rows.iter().map(|&i| values[i]).collect()
+}
+
+// ---- paths ----
+
+#[test]
+fn values_never_rise_and_no_answer_is_worse_than_the_direct_one() {
+    let regression = simulate::linear(80, 60, 8, AR, 2.0, 1);
+    let labels = simulate::logistic(120, 60, 8, AR, 2);
+    let risks = [
+        Risk::new(&regression.design, &regression.target, Squared::default()).unwrap().with_intercept(),
+        Risk::new(&labels.design, &labels.target, Logistic::default()).unwrap().with_ridge(1e-3).unwrap(),
+    ];
+    for risk in &risks {
+        for name in solver::NAMES {
+            let solver = solver::by_name(name).unwrap();
+            let path = Path { from_zero: true, ..Path::over([0, 1, 2, 3, 5, 8, 12]) };
+            let solved = path.fit(risk, &*solver).unwrap();
+            assert_eq!(solved.ks, path.ks);
+            assert_eq!((solved.stopped, solved.finished()), (None, 7));
+            for pair in solved.solutions.windows(2) {
+                assert!(pair[1].value <= pair[0].value, "{name}: {} after {}", pair[1].value, pair[0].value);
+            }
+            for (k, solution) in solved.iter() {
+                let features = solution.support.iter().filter(|j| !risk.free().contains(j)).count();
+                assert!(features <= k, "{name}: {features} features at k = {k}");
+                assert!(close(risk.value(solution.as_sparse()), solution.value), "{name} at k = {k}");
+                let direct = solver.fit(risk, &Sparsity::new(k)).unwrap();
+                assert!(solution.value <= direct.value + 1e-9 * direct.value.abs(), "{name} at k = {k}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sweeps_repair_what_forward_selection_got_wrong() {
+    // The best single column is a decoy that the best pair does not contain: forward selection is wrong at k = 2.
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let n = 60;
+    let (mut columns, mut y) = (vec![0.0; 3 * n], vec![0.0; n]);
+    for i in 0..n {
+        let mut draw = || random.random_range(-1.0..1.0);
+        let (a, b) = (draw(), draw());
+        (columns[i], columns[n + i], columns[2 * n + i]) = (a, b, a + b + 0.1 * draw());
+        y[i] = a + b;
+    }
+    let x = Dense::from_columns(n, 3, columns).unwrap();
+    let risk = Risk::new(&x, &y, Squared::default()).unwrap();
+    let plain = Path { sweeps: 0, ..Path::over(1..=3) }.fit(&risk, &Fbs::default()).unwrap();
+    let swept = Path::over(1..=3).fit(&risk, &Fbs::default()).unwrap();
+    assert!(plain.at(2).unwrap().support.contains(&2));
+    assert_eq!(swept.at(1).unwrap().support, [2]);
+    assert_eq!(swept.at(2).unwrap().support, [0, 1]);
+    assert!(swept.at(2).unwrap().value < 1e-20);
+}
+
+#[test]
+fn a_path_runs_on_a_users_own_function_with_free_and_kept_coordinates() {
+    let target = [3.0, -1.0, 2.0, 0.5, 0.1];
+    let nearest = Custom::new(5, |x, gradient| {
+        (0..5).for_each(|j| gradient[j] = x[j] - target[j]);
+        gradient.iter().map(|g| 0.5 * g * g).sum()
+    })
+    .with_free(vec![4]);
+    let path = Path::over([2, 1, 0, 1]).keep([1]).fit(&nearest, &Grahtp::default()).unwrap();
+    assert_eq!(path.ks, [0, 1, 2]);
+    let supports: Vec<&[usize]> = path.solutions.iter().map(|s| &s.support[..]).collect();
+    assert_eq!(supports, [&[1, 4][..], &[0, 1, 4], &[0, 1, 2, 4]]);
+    assert!(path.at(3).is_none());
+}
+
+#[test]
+fn bad_paths_and_grids_are_refused() {
+    let flat = Custom::new(1, |_, gradient| {
+        gradient.fill(0.0);
+        0.0
+    });
+    let empty = Path::over([]).fit(&flat, &Auto::default());
+    assert!(matches!(empty, Err(Error::InvalidOption { option: "ks", .. })));
+    assert!(Path { ks: vec![2, 1], ..Path::over([1]) }.validate().is_err());
+    assert!(Path::over([1]).keep([7]).fit(&flat, &Auto::default()).is_err());
+    for lambdas in [vec![], vec![-1.0], vec![f64::NAN], vec![f64::INFINITY]] {
+        assert!(matches!(Grid::over([1], lambdas).validate(), Err(Error::InvalidOption { option: "lambdas", .. })));
+    }
+}
+
+#[test]
+fn stopping_returns_what_was_done() {
+    let data = simulate::linear(100, 50, 10, AR, 1.0, 4);
+    let risk = Risk::new(&data.design, &data.target, Squared::default()).unwrap();
+    let plain = Path { sweeps: 0, ..Path::over(1..=10) }.fit(&risk, &Fbs::default()).unwrap();
+    let mut seen = Vec::new();
+    let mut watch = |progress: &ksparse::path::PathProgress| {
+        assert_eq!((progress.total, progress.lambda), (10, None));
+        assert_eq!(progress.done, progress.k - 1);
+        seen.push(progress.k);
+        if progress.k == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let path = Path::over(1..=10).solve(&risk, &Fbs::default(), &mut watch).unwrap();
+    assert_eq!(seen, [1, 2, 3, 4]);
+    assert_eq!(path.stopped, Some(Status::Stopped));
+    assert_eq!((&path.ks[..], path.finished()), (&[1, 2, 3, 4][..], 3));
+    for (done, whole) in path.solutions.iter().zip(&plain.solutions) {
+        assert_eq!((&done.support, &done.coefficients), (&whole.support, &whole.coefficients));
+    }
+
+    let hurried = Path { time_limit: Some(Duration::ZERO), ..Path::over(1..=10) }.fit(&risk, &Auto::default()).unwrap();
+    assert_eq!((hurried.stopped, hurried.ks.len()), (Some(Status::TimeLimit), 1));
+
+    let mut last = 0;
+    let grid = Grid::over(1..=3, [0.1, 0.01]).solve(&risk, &Fbs::default(), &mut |progress| {
+        assert!(progress.done >= last || progress.done == 3);
+        last = progress.done;
+        if progress.lambda == Some(0.01) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let grid = grid.unwrap();
+    assert_eq!(grid.stopped(), Some(Status::Stopped));
+    assert_eq!((grid.paths[0].ks.len(), grid.paths[1].ks.len()), (3, 1));
+}
+
+#[test]
+fn grid_cells_are_minima_of_their_own_risk() {
+    let data = simulate::logistic(150, 40, 6, AR, 5);
+    let weights: Vec<f64> = (0..150).map(|i| 0.5 + (i % 3) as f64).collect();
+    let ridged = |lambda: f64| {
+        let plain = Risk::new(&data.design, &data.target, Logistic::default()).unwrap();
+        plain.with_weights(&weights).unwrap().with_intercept().with_ridge(lambda).unwrap()
+    };
+    let base = ridged(123.0);
+    let grid = Grid::over([1, 3, 6], [0.01, 1.0, 0.1, 0.1]);
+    assert_eq!((grid.len(), grid.is_empty()), (9, false));
+    for solver in [Box::new(Auto::default()) as Box<dyn Solver>, Box::new(Fbs::default())] {
+        let solved = grid.fit(&base, &*solver).unwrap();
+        assert_eq!(solved.lambdas, [1.0, 0.1, 0.01]);
+        for (&lambda, k) in solved.lambdas.iter().flat_map(|lambda| [1, 3, 6].map(|k| (lambda, k))) {
+            let own = ridged(lambda);
+            let cell = solved.at(k, lambda).unwrap();
+            let mut gradient = vec![0.0; own.dim()];
+            assert!(close(own.value_and_gradient(cell.as_sparse(), &mut gradient), cell.value));
+            assert!(cell.support.iter().all(|&j| gradient[j].abs() < 1e-5), "k {k} lambda {lambda}");
+            let direct = solver.fit(&own, &Sparsity::new(k)).unwrap();
+            assert!(cell.value <= direct.value * (1.0 + 1e-6), "k {k} lambda {lambda}");
+        }
+        for rows in solved.paths.windows(2) {
+            assert!(rows[0].solutions.iter().zip(&rows[1].solutions).all(|(strong, weak)| weak.value <= strong.value));
+        }
+    }
+    assert_eq!((base.ridge(), base.reridged(0.5).unwrap().ridge()), (123.0, 0.5));
+    assert!(base.reridged(-1.0).is_err());
+}
+
+// ---- folds ----
+
+#[test]
+fn seeded_folds_are_balanced_and_repeatable() {
+    let folds = Folds::seeded(23, 5, 9).unwrap();
+    let mut all: Vec<usize> = (0..folds.count()).flat_map(|fold| folds.held_out(fold)).collect();
+    all.sort_unstable();
+    assert_eq!(all, (0..23).collect::<Vec<_>>());
+    for fold in 0..5 {
+        assert!((4..=5).contains(&folds.held_out(fold).len()));
+        assert!(folds.training(fold).iter().all(|&i| folds.of_row()[i] != fold));
+        assert_eq!(folds.training(fold).len() + folds.held_out(fold).len(), 23);
+    }
+    assert_eq!(folds, Folds::seeded(23, 5, 9).unwrap());
+    assert_ne!(folds, Folds::seeded(23, 5, 10).unwrap());
+}
+
+#[test]
+fn stratified_folds_spread_every_class() {
+    let labels: Vec<f64> = (0..47).map(|i| if i < 11 { 1.0 } else { -1.0 }).collect();
+    let folds = Folds::stratified(&labels, 4, 2).unwrap();
+    for fold in 0..4 {
+        let rows = folds.held_out(fold);
+        let positive = rows.iter().filter(|&&i| labels[i] > 0.0).count();
+        assert!((2..=3).contains(&positive) && (11..=12).contains(&rows.len()));
+    }
+    assert_eq!(folds, Folds::stratified(&labels, 4, 2).unwrap());
+    assert_ne!(folds, Folds::stratified(&labels, 4, 3).unwrap());
+}
+
+#[test]
+fn impossible_folds_are_errors() {
+    assert!(matches!(Folds::seeded(10, 1, 0), Err(Error::InvalidOption { option: "folds", .. })));
+    assert!(matches!(Folds::seeded(3, 4, 0), Err(Error::Data(_))));
+    let few = Folds::stratified(&[1.0, 1.0, -1.0, -1.0, -1.0], 3, 0);
+    assert_eq!(few.unwrap_err().to_string(), "class 1 has 2 rows, too few for 3 stratified folds");
+    assert!(Folds::stratified(&[], 2, 0).is_err());
+    assert!(Folds::stratified(&[1.0, f64::NAN], 2, 0).is_err());
+    assert_eq!(Folds::given(vec![0, 2, 0, 2]).unwrap_err().to_string(), "fold 1 of 0 to 2 has no rows");
+    for bad in [vec![], vec![0, 0], vec![0, 7], vec![0, usize::MAX]] {
+        assert!(Folds::given(bad).is_err());
+    }
+    assert_eq!(Folds::given(vec![1, 0, 1]).unwrap().held_out(1), [0, 2]);
+}
+
+// ---- metrics ----
+
+#[test]
+fn area_under_the_curve_matches_the_count_over_all_pairs() {
+    let mut random = ChaCha8Rng::seed_from_u64(8);
+    for round in 0..20 {
+        let n = 5 + 3 * round;
+        // Few distinct scores, so many ties, some of them of 0.0 and -0.0.
+        let z: Vec<f64> =
+            (0..n).map(|i| random.random_range(-3i32..=3) as f64 * if i % 2 == 0 { 0.5 } else { -0.5 }).collect();
+        let y: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        let w: Vec<f64> = (0..n).map(|_| random.random_range(0.1..2.0)).collect();
+        let (mut won, mut pairs) = (0.0, 0.0);
+        for i in (0..n).filter(|&i| y[i] > 0.0) {
+            for j in (0..n).filter(|&j| y[j] < 0.0) {
+                let half = f64::from(u8::from(z[i] > z[j])) + f64::from(u8::from(z[i] >= z[j]));
+                won += w[i] * w[j] * half / 2.0;
+                pairs += w[i] * w[j];
+            }
+        }
+        assert!(close(area_under_curve(&z, &y, Some(&w)).unwrap(), won / pairs));
+        let flipped: Vec<f64> = z.iter().map(|z| -z).collect();
+        let sum = area_under_curve(&z, &y, None).unwrap() + area_under_curve(&flipped, &y, None).unwrap();
+        assert!(close(sum, 1.0));
+    }
+    assert_eq!(area_under_curve(&[0.0, -0.0], &[1.0, -1.0], None).unwrap(), 0.5);
+}
+
+#[test]
+fn metrics_have_their_hand_values() {
+    let (z, y) = ([2.0, -1.0, 0.0, 3.0], [1.0, 1.0, -1.0, -1.0]);
+    assert_eq!(classification_error(&z, &y, None).unwrap(), 2.5 / 4.0);
+    assert_eq!(classification_error(&z, &y, Some(&[1.0, 0.0, 2.0, 1.0])).unwrap(), 0.5);
+    assert_eq!(mean_squared_error(&z, &y, None).unwrap(), (1.0 + 4.0 + 1.0 + 16.0) / 4.0);
+    assert_eq!(mean_squared_error(&z, &y, Some(&[0.0, 1.0, 0.0, 3.0])).unwrap(), 13.0);
+    // Whatever the scale of the squared loss, its deviance is the mean squared error.
+    for scale in [1.0, 2.0, 7.0] {
+        assert!(close(deviance(&Squared::new(scale).unwrap(), &z, &y, None).unwrap(), 5.5));
+    }
+    for c in [1.0, 2.0] {
+        let by_hand: f64 = z.iter().zip(&y).map(|(z, y)| (1.0f64 + (-c * z * y).exp()).ln()).sum::<f64>() / 2.0;
+        assert!(close(deviance(&Logistic::new(c).unwrap(), &z, &y, None).unwrap(), by_hand));
+    }
+    // Slacks 0, 2, 1, 4.
+    assert!(close(deviance(&SquaredHinge, &z, &y, None).unwrap(), (4.0 + 1.0 + 16.0) / 4.0));
+    assert!(close(deviance(&Hinge, &z, &y, None).unwrap(), 2.0 * 7.0 / 4.0));
+}
+
+#[test]
+fn undefined_metrics_are_errors() {
+    assert!(matches!(area_under_curve(&[1.0, 2.0], &[1.0, 1.0], None), Err(Error::Data(_))));
+    assert!(matches!(area_under_curve(&[1.0, 2.0], &[1.0, -1.0], Some(&[1.0, 0.0])), Err(Error::Data(_))));
+    assert!(matches!(mean_squared_error(&[], &[], None), Err(Error::Data(_))));
+    assert!(matches!(mean_squared_error(&[1.0], &[1.0, 2.0], None), Err(Error::Shape { .. })));
+    assert!(matches!(mean_squared_error(&[1.0], &[1.0], Some(&[])), Err(Error::Shape { .. })));
+    assert!(matches!(area_under_curve(&[f64::NAN, 1.0], &[1.0, -1.0], None), Err(Error::NotFinite { .. })));
+    assert!(matches!(Metric::Auc.check(&Squared::default()), Err(Error::Unsupported { solver: "auc", .. })));
+    assert!(Metric::Mse.check(&Logistic::default()).is_err());
+    for name in Metric::NAMES {
+        assert_eq!(Metric::by_name(name).unwrap().name(), name);
+    }
+    assert!(Metric::by_name("accuracy").is_err());
+}
+
+// ---- criteria ----
+
+#[test]
+fn log_binomials_are_exact() {
+    assert_eq!((ln_binomial(10, 0), ln_binomial(3, 5)), (0.0, 0.0));
+    assert!(close(ln_binomial(10, 3), 120f64.ln()) && close(ln_binomial(10, 7), 120f64.ln()));
+    assert!(close(ln_binomial(52, 5), 2_598_960f64.ln()));
+    assert!(close(ln_binomial(1_000_000, 2), (1e6 * 999_999.0 / 2.0f64).ln()));
+}
+
+#[test]
+fn criteria_match_their_formulas() {
+    let data = simulate::linear(50, 20, 3, AR, 1.0, 6);
+    let risk = Risk::new(&data.design, &data.target, Squared::new(2.0).unwrap()).unwrap().with_intercept();
+    let solution = Auto::default().fit(&risk, &Sparsity::new(3)).unwrap();
+    let z = risk.predictions(solution.as_sparse());
+    let residual: f64 = z.iter().zip(&data.target).map(|(z, y)| (y - z) * (y - z)).sum();
+    let (log_n, fit) = (50f64.ln(), 50.0 * (residual / 50.0).ln());
+    let score = |criterion: Criterion| criterion.score(&risk, &solution).unwrap();
+    assert!(close(score(Criterion::Aic), fit + 8.0));
+    assert!(close(score(Criterion::Bic), fit + 4.0 * log_n));
+    assert!(close(score(Criterion::Ebic { gamma: 0.5 }), fit + 4.0 * log_n + 1140f64.ln()));
+    assert!(close(score(Criterion::Ebic { gamma: 0.0 }), fit + 4.0 * log_n));
+    assert!(close(score(Criterion::Gic), fit + 3.0 * 20f64.ln() * log_n.ln()));
+
+    // Logistic: integer weights as repeated rows, a ridge that is no part of the fit, no intercept.
+    let labels = simulate::logistic(60, 10, 3, AR, 7);
+    let weights: Vec<f64> = (0..60).map(|i| 1.0 + (i % 2) as f64).collect();
+    let weighted = Risk::new(&labels.design, &labels.target, Logistic::default()).unwrap();
+    let weighted = weighted.with_weights(&weights).unwrap().with_ridge(0.1).unwrap();
+    let solution = Auto::default().fit(&weighted, &Sparsity::new(2)).unwrap();
+    let z = weighted.predictions(solution.as_sparse());
+    let likelihood: f64 = (0..60).map(|i| 2.0 * weights[i] * (1.0 + (-z[i] * labels.target[i]).exp()).ln()).sum();
+    let bic = Criterion::Bic.score(&weighted, &solution).unwrap();
+    assert!(close(bic, likelihood + 2.0 * 90f64.ln()));
+    let rows: Vec<usize> = (0..60).flat_map(|i| vec![i; 1 + i % 2]).collect();
+    let target = pick(&labels.target, &rows);
+    let repeated = Risk::new(Rows::new(&labels.design, rows).unwrap(), target, Logistic::default()).unwrap();
+    assert!(close(bic, Criterion::Bic.score(&repeated, &solution).unwrap()));
+}
+
+#[test]
+fn criteria_refuse_what_they_cannot_judge() {
+    let labels = simulate::logistic(30, 5, 2, AR, 8);
+    for loss in [Box::new(SquaredHinge) as Box<dyn Loss>, Box::new(Huber::default())] {
+        let risk = Risk::from_boxes(Box::new(&labels.design), labels.target.clone().into(), loss).unwrap();
+        let path = Path::over([1]).fit(&risk, &Auto::default()).unwrap();
+        assert!(matches!(Criterion::Bic.choose(&risk, &path), Err(Error::Unsupported { solver: "bic", .. })));
+    }
+    assert!(Criterion::Ebic { gamma: 1.5 }.penalty(10.0, 5, 1, false).is_err());
+    assert!(Criterion::Gic.penalty(2.0, 5, 1, false).is_err());
+    for name in Criterion::NAMES {
+        assert_eq!(Criterion::by_name(name).unwrap().name(), name);
+    }
+    assert!(Criterion::by_name("cp").is_err());
+}
+
+#[test]
+fn interpolation_is_never_chosen_and_of_exact_fits_the_smallest_is() {
+    let noisy = simulate::linear(12, 40, 2, Correlation::Independent, 0.5, 9);
+    let risk = Risk::new(&noisy.design, &noisy.target, Squared::default()).unwrap();
+    let path = Path::over([0, 1, 2, 3, 12, 20]).fit(&risk, &Auto::default()).unwrap();
+    let choice = Criterion::Aic.choose(&risk, &path).unwrap();
+    assert!(choice.k <= 3 && choice.scores[4..] == [f64::INFINITY; 2], "{choice:?}");
+
+    let exact = simulate::compressed_sensing(60, 40, 4, 10);
+    let risk = Risk::new(&exact.design, &exact.target, Squared::default()).unwrap();
+    let path = Path::over(0..=8).fit(&risk, &Auto::default()).unwrap();
+    for criterion in [Criterion::Aic, Criterion::Bic, Criterion::Gic] {
+        assert_eq!(criterion.choose(&risk, &path).unwrap().k, 4);
+    }
+}
+
+#[test]
+fn a_clear_signal_gives_its_k_to_every_method() {
+    let data = simulate::linear(200, 60, 5, Correlation::Ar1(0.3), 0.5, 11);
+    let loss = Squared::default();
+    let problem = Problem::new(&data.design, &data.target, &loss);
+    let training = problem.on_all_rows().unwrap();
+    let path = Path::over(0..=8).fit(&training.risk, &Auto::default()).unwrap();
+    for criterion in [Criterion::Bic, Criterion::Ebic { gamma: 1.0 }, Criterion::Gic] {
+        let choice = criterion.choose(&training.risk, &path).unwrap();
+        assert_eq!((choice.k, choice.index), (5, 5), "{}", criterion.name());
+    }
+    let validation =
+        CrossValidation { rule: Rule::OneStandardError, ..CrossValidation::over(Grid::over(0..=8, [0.0, 0.5])) };
+    let chosen = validation.fit(&problem, &Folds::seeded(200, 5, 1).unwrap(), &Auto::default()).unwrap();
+    assert_eq!((chosen.k, chosen.lambda), (5, 0.0));
+    assert_eq!(chosen.model.support, data.support);
+    assert_eq!(chosen.table.folds(), [0, 1, 2, 3, 4]);
+
+    let grid = Grid::over(0..=8, [0.0, 0.5]).fit(&training.risk, &Auto::default()).unwrap();
+    let choice = Criterion::Bic.choose_cell(&training.risk, &grid).unwrap();
+    assert_eq!((choice.k, choice.lambda, choice.index), (5, 0.0, 9 + 5));
+}
+
+// ---- cross-validation ----
+
+#[test]
+fn cross_validation_agrees_with_a_loop_written_by_hand() {
+    let data = simulate::logistic(90, 10, 3, AR, 12);
+    let weights: Vec<f64> = (0..90).map(|i| 0.5 + (i % 4) as f64).collect();
+    let folds = Folds::stratified(&data.target, 3, 5).unwrap();
+    let heavy: Vec<f64> = (0..3).map(|fold| pick(&weights, &folds.held_out(fold)).iter().sum()).collect();
+    let total: f64 = heavy.iter().sum();
+    let loss = Logistic::default();
+    for (standardize, metric) in [(false, Metric::Deviance), (true, Metric::Deviance), (true, Metric::Auc)] {
+        let problem =
+            Problem { weights: Some(&weights), standardize, ..Problem::new(&data.design, &data.target, &loss) };
+        let validation = CrossValidation { metric, ..CrossValidation::over(Grid::over([0, 1, 3], [0.1, 0.01])) };
+        let chosen = validation.fit(&problem, &folds, &Auto::default()).unwrap();
+        assert_eq!(chosen.table.cells().len(), 6);
+        for (cell, (lambda, k)) in
+            chosen.table.cells().iter().zip([0.1, 0.01].iter().flat_map(|l| [0, 1, 3].map(|k| (*l, k))))
+        {
+            assert_eq!((cell.k, cell.lambda), (k, lambda));
+            for fold in 0..3 {
+                let by_hand = score_by_hand(&problem, &data.design, &folds, fold, k, lambda, metric);
+                let found = cell.scores[fold];
+                assert!((found - by_hand).abs() < 1e-6, "{} k {k} lambda {lambda}: {found} {by_hand}", metric.name());
+            }
+            let mean: f64 = (0..3).map(|f| heavy[f] * cell.scores[f]).sum::<f64>() / total;
+            let spread: f64 = (0..3).map(|f| heavy[f] * (cell.scores[f] - mean).powi(2)).sum::<f64>() / total;
+            assert!(close(cell.mean, mean) && close(cell.standard_error, (spread / 2.0).sqrt()));
+        }
+        let best = chosen.table.best();
+        assert_eq!((chosen.k, chosen.lambda), (best.k, best.lambda));
+        let better = |a: f64, b: f64| if metric.is_gain() { a >= b } else { a <= b };
+        assert!(chosen.table.cells().iter().all(|cell| better(best.mean, cell.mean)));
+    }
+}
+
+/// One cell on one fold from copies of the rows, columns standardised by hand, the best of all supports.
+fn score_by_hand(
+    problem: &Problem,
+    x: &Dense,
+    folds: &Folds,
+    fold: usize,
+    k: usize,
+    lambda: f64,
+    metric: Metric,
+) -> f64 {
+    let (train, test, all) = (folds.training(fold), folds.held_out(fold), problem.weights.unwrap());
+    let weights = pick(all, &train);
+    let total: f64 = weights.iter().sum();
+    let (mut seen, mut unseen) = (Vec::new(), Vec::new());
+    for j in 0..x.ncols() {
+        let (mut inside, mut outside) = (pick(x.column(j), &train), pick(x.column(j), &test));
+        if problem.standardize {
+            let mean = inside.iter().zip(&weights).map(|(v, w)| v * w).sum::<f64>() / total;
+            let variance = inside.iter().zip(&weights).map(|(v, w)| w * (v - mean).powi(2)).sum::<f64>() / total;
+            inside.iter_mut().chain(&mut outside).for_each(|v| *v = (*v - mean) / variance.sqrt());
+        }
+        seen.extend(inside);
+        unseen.extend(outside);
+    }
+    let seen = Dense::from_columns(train.len(), x.ncols(), seen).unwrap();
+    let unseen = Dense::from_columns(test.len(), x.ncols(), unseen).unwrap();
+    let risk = Risk::new(&seen, pick(problem.target, &train), Logistic::default()).unwrap();
+    let risk = risk.with_weights(&weights).unwrap().with_intercept().with_ridge(lambda).unwrap();
+    let best = supports(x.ncols(), k)
+        .into_iter()
+        .map(|mut support| {
+            support.push(x.ncols());
+            let mut w = vec![0.0; support.len()];
+            let outcome = minimise(&mut *risk.restrict(&support), &mut w, &InnerOptions::EXACT);
+            Solution { value: outcome.value, ..Solution::guess(support, w) }
+        })
+        .min_by(|a, b| a.value.total_cmp(&b.value))
+        .unwrap();
+    let z = risk.model(&best).predict(&unseen);
+    metric.score(&Logistic::default(), &z, &pick(problem.target, &test), Some(&pick(all, &test))).unwrap()
+}
+
+fn supports(p: usize, k: usize) -> Vec<Vec<usize>> {
+    let masks = (0..1usize << p).filter(|mask| mask.count_ones() as usize == k);
+    masks.map(|mask| (0..p).filter(|j| mask >> j & 1 == 1).collect()).collect()
+}
+
+#[test]
+fn standardisation_sees_the_training_rows_only() {
+    // The second fold holds one enormous value of the column. Scaled by all rows, the column all but vanishes from the first fold,
+    // where a ridge then suppresses it; scaled by the first fold it explains y there.
+    let n = 40;
+    let wave: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+    let mut x = wave.clone();
+    x[n - 1] = 1e6;
+    let design = Dense::from_columns(n, 1, x).unwrap();
+    let folds = Folds::given((0..n).map(|i| i / (n / 2)).collect()).unwrap();
+    let loss = Squared::default();
+    let problem = Problem { standardize: true, ..Problem::new(&design, &wave, &loss) };
+    let training = problem.on_rows(folds.training(1)).unwrap();
+    let risk = training.risk.reridged(1e-3).unwrap();
+    let model = training.model(&Auto::default().fit(&risk, &Sparsity::new(1)).unwrap());
+    assert!((model.coefficients[0] - 1.0).abs() < 0.01, "{model:?}");
+
+    let leaky = Scaled::standardize(&design, None).unwrap();
+    let rows = Rows::new(&leaky, folds.training(1)).unwrap();
+    let risk = Risk::new(rows, &wave[..n / 2], loss).unwrap().with_intercept().with_ridge(1e-3).unwrap();
+    let solution = Auto::default().fit(&risk, &Sparsity::new(1)).unwrap();
+    let leaked = risk.model(&solution).unscaled(leaky.centre(), leaky.scale());
+    assert!(leaked.coefficients.iter().all(|c| c.abs() < 0.01), "{leaked:?}");
+
+    // The scores of cross-validation are those of the first model.
+    let validation = CrossValidation::over(Grid::over([1], [1e-3]));
+    let chosen = validation.fit(&problem, &folds, &Auto::default()).unwrap();
+    let z = problem.predict(&model, &folds.held_out(1));
+    let honest = mean_squared_error(&z, &wave[n / 2..], None).unwrap();
+    assert!(close(chosen.table.cells()[0].scores[1] / honest, 1.0));
+}
+
+#[test]
+fn one_standard_error_prefers_the_smallest_k_then_the_largest_lambda() {
+    let cell = |k, lambda, scores: [f64; 4]| CvCell::new(k, lambda, scores.to_vec(), &[1.0; 4]);
+    let cells = vec![
+        cell(1, 1.0, [9.0; 4]),
+        cell(2, 1.0, [5.2; 4]),
+        cell(3, 1.0, [5.1; 4]),
+        cell(1, 0.1, [5.7; 4]),
+        cell(2, 0.1, [5.3; 4]),
+        cell(3, 0.1, [4.0, 6.0, 4.0, 6.0]), // the best: mean 5, standard error 1/sqrt(3) = 0.577
+        cell(4, 0.1, [4.0, 6.0, 4.0, 6.0]),
+    ];
+    let table = CvTable::new(Metric::Deviance, vec![0, 1, 2, 3], cells.clone()).unwrap();
+    assert_eq!((table.best().k, table.best().lambda), (3, 0.1));
+    assert!(close(table.best().standard_error, (1.0f64 / 3.0).sqrt()));
+    assert_eq!((table.one_standard_error().k, table.one_standard_error().lambda), (2, 1.0));
+    // For a gain the same numbers read the other way round.
+    let gains = CvTable::new(Metric::Auc, vec![0, 1, 2, 3], cells).unwrap();
+    assert_eq!((gains.best().k, gains.best().lambda), (1, 1.0));
+    assert!(CvTable::new(Metric::Auc, vec![], vec![]).is_err());
+    let undefined = CvCell::new(1, 0.0, vec![f64::NAN, 1.0], &[1.0, 1.0]);
+    assert!(matches!(CvTable::new(Metric::Mse, vec![0, 1], vec![undefined]), Err(Error::NotFinite { .. })));
+}
+
+#[test]
+fn cross_validation_does_not_depend_on_the_threads_and_can_be_stopped() {
+    let data = simulate::linear(60, 30, 4, AR, 1.0, 13);
+    let loss = Squared::default();
+    let problem = Problem { standardize: true, ..Problem::new(&data.design, &data.target, &loss) };
+    let folds = Folds::seeded(60, 4, 3).unwrap();
+    let validation = CrossValidation::over(Grid::over(1..=6, [0.1, 0.0]));
+    let run = |threads| Threads::new(threads).unwrap().run(|| validation.fit(&problem, &folds, &Auto::default()));
+    let (one, many) = (run(1).unwrap(), run(4).unwrap());
+    assert_eq!(one.table, many.table);
+    assert_eq!((one.k, one.lambda, &one.model), (many.k, many.lambda, &many.model));
+    // The final fit is at least as good as the solver's own on all rows.
+    let training = problem.on_all_rows().unwrap();
+    let direct = Auto::default().fit(&training.risk.reridged(one.lambda).unwrap(), &Sparsity::new(one.k)).unwrap();
+    assert!(one.solution.value <= direct.value);
+
+    let mut calls = 0;
+    let at_once = validation.solve(&problem, &folds, &Auto::default(), &mut |_| {
+        calls += 1;
+        ControlFlow::Break(())
+    });
+    assert!(matches!(at_once, Err(Error::Data(_))) && calls >= 1);
+    let mut hurried = validation.clone();
+    hurried.grid.path.time_limit = Some(Duration::ZERO);
+    assert!(matches!(hurried.fit(&problem, &folds, &Auto::default()), Err(Error::Data(_))));
+
+    // Folds 2 and 3 are stopped: the other two decide, whatever the order in which they ran.
+    let two = Threads::new(1).unwrap().run(|| {
+        validation.solve(&problem, &folds, &Auto::default(), &mut |progress| {
+            let late = progress.fold.is_some_and(|fold| fold >= 2);
+            if late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+    });
+    let two = two.unwrap();
+    assert_eq!(two.table.folds(), [0, 1]);
+    assert_eq!(two.table.cells()[0].scores, one.table.cells()[0].scores[..2]);
+}
+
+#[test]
+fn folds_that_break_a_problem_are_errors() {
+    let data = simulate::logistic(20, 4, 2, Correlation::Independent, 14);
+    let loss = Logistic::default();
+    let labels: Vec<f64> = (0..20).map(|i| if i < 10 { 1.0 } else { -1.0 }).collect();
+    let problem = Problem::new(&data.design, &labels, &loss);
+    let by = |metric| CrossValidation { metric, ..CrossValidation::over(Grid::over([1], [0.1])) };
+    let fit = |metric, problem: &Problem, folds: &Folds| by(metric).fit(problem, folds, &Auto::default());
+    let message = |result: ksparse::Result<Selection>| result.unwrap_err().to_string();
+
+    let halves = Folds::given((0..20).map(|i| i / 10).collect()).unwrap();
+    assert!(message(fit(Metric::Error, &problem, &halves)).contains("only one class is left"));
+    // Of thirds, one holds positive rows only: an error rate is defined there, an AUC is not.
+    let thirds = Folds::given((0..20).map(|i| i / 7).collect()).unwrap();
+    assert!(fit(Metric::Error, &problem, &thirds).is_ok());
+    assert!(message(fit(Metric::Auc, &problem, &thirds)).contains("fold 0 holds one class only"));
+    assert!(matches!(fit(Metric::Mse, &problem, &thirds), Err(Error::Unsupported { .. })));
+    let short = Folds::seeded(19, 3, 0).unwrap();
+    assert!(matches!(fit(Metric::Error, &problem, &short), Err(Error::Shape { what: "folds", .. })));
+
+    let weights: Vec<f64> = (0..20).map(|i| if i < 7 { 0.0 } else { 1.0 }).collect();
+    let weighted = Problem { weights: Some(&weights), ..problem };
+    assert!(message(fit(Metric::Error, &weighted, &thirds)).contains("fold 0"));
+    let negative = Problem { weights: Some(&[-1.0; 20]), ..problem };
+    assert!(matches!(fit(Metric::Error, &negative, &thirds), Err(Error::InvalidOption { .. })));
+    assert!(Problem { weights: Some(&[0.0; 20]), standardize: true, ..problem }.on_all_rows().is_err());
+    assert!(Problem { target: &labels[1..], ..problem }.on_all_rows().is_err());
+    assert!(problem.on_rows(vec![99]).is_err());
+}
+
+#[test]
+fn a_pointer_to_a_loss_keeps_every_answer_of_the_loss() {
+    for name in ["squared", "logistic", "squared-hinge", "huber", "hinge"] {
+        let boxed = ksparse::loss::by_name(name).unwrap();
+        let loss: &dyn Loss = &*boxed;
+        let pointer: &dyn Loss = &loss;
+        assert_eq!((pointer.name(), pointer.target()), (name, loss.target()));
+        assert_eq!(pointer.at(0.3, 1.0), loss.at(0.3, 1.0));
+        assert_eq!(pointer.smoothness(), loss.smoothness());
+        let flags = |l: &dyn Loss| (l.is_quadratic(), l.has_tail(), l.is_likelihood(), l.check_target(&[2.0]).is_ok());
+        assert_eq!(flags(pointer), flags(loss));
+        assert_eq!(pointer.conjugate().value(-0.5, 1.0), loss.conjugate().value(-0.5, 1.0));
+    }
+}
