@@ -75,7 +75,8 @@ pub trait Restricted {
 /// How far to go on a support.
 #[derive(Debug, Clone, Copy)]
 pub struct InnerOptions {
-    /// Stop when the decrease still to be had is estimated below this fraction of f.
+    /// Take the last step when the decrease still to be had is estimated below this fraction of f. A Newton step then all but
+    /// squares the error.
     pub tolerance: f64,
     /// At most so many steps.
     pub max_iterations: usize,
@@ -85,10 +86,10 @@ pub struct InnerOptions {
 
 impl InnerOptions {
     /// To (nearly) the last digit.
-    pub const EXACT: Self = Self { tolerance: 1e-13, max_iterations: 200, abandon_above: f64::INFINITY };
+    pub const EXACT: Self = Self { tolerance: 1e-10, max_iterations: 200, abandon_above: f64::INFINITY };
 
     /// One Newton (or quasi-Newton) step.
-    pub const ONE_STEP: Self = Self { tolerance: 1e-13, max_iterations: 1, abandon_above: f64::INFINITY };
+    pub const ONE_STEP: Self = Self { tolerance: 1e-10, max_iterations: 1, abandon_above: f64::INFINITY };
 }
 
 /// Why an inner minimisation ended.

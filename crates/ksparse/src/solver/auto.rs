@@ -1,19 +1,20 @@
 //! The default solver: the best this library knows.
 //!
-//! 1. *Swaps*: GraHTP with scores in units of curvature and the step as a number of swaps, large swaps only.
+//! 1. *Swaps*: GraHTP, its step a number of swaps.
 //! 2. *Leaps* (`prune.rs`): widen the support by half, minimise, prune it back; while that helps.
 //! 3. *Exchange* (`exchange.rs`): all pairs scored at once by the quadratic model, until none gains.
 //! 4. Leaps from there, each followed by exchanges, while they help; a last look at many more candidates; an exact refit.
 //!
 //! Trial refits are loose and given up early. Steps 2 to 4 need second derivatives and are taken when they cost no more than some
-//! tens of gradients; otherwise step 1 goes on down to single swaps. Small problems are also solved from the answers of
-//! forward selection and plain GraHTP. A quadratic f ends at a point that no exchange of one coordinate among those looked at improves.
+//! tens of gradients; they start from GraHTP's own answer, so that the result is never worse. Otherwise step 1 alone is run, with scores in
+//! units of curvature. Small problems are also solved from the answer of forward selection. A quadratic f ends at a point that no exchange
+//! of one coordinate among those looked at improves.
 
 use super::exchange::{Effort, polish};
 use super::grahtp::{curvature, descend};
 use super::prune::widen_and_prune;
 use super::run::{Iterate, Run};
-use super::{Fbs, Grahtp, Limits, Progress, Solution, Solver, Status};
+use super::{Fbs, Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
 use crate::objective::Objective;
 use crate::restricted::InnerOptions;
@@ -63,17 +64,12 @@ impl Solver for Auto {
         let plan = Plan::new(&run, &first);
         let (mut at, mut status) = search(&mut run, first, &plan)?;
         if start.is_none() && plan.small && !is_limit(status) {
-            for other in other_starts(objective, sparsity)? {
-                let from = run.begin(Some(&other))?;
-                let (next, ended) = refine(&mut run, from, &plan, at.value)?;
-                if next.value < at.value {
-                    (at, status) = (next, ended);
-                }
-                if is_limit(ended) {
-                    status = ended;
-                    break;
-                }
+            let forward = run.begin(Some(&Fbs::default().fit(objective, sparsity)?))?;
+            let (next, ended) = refine(&mut run, forward, &plan, at.value)?;
+            if next.value < at.value {
+                at = next;
             }
+            status = ended;
         }
         let x = at.x.clone();
         let at = run.refit(at.support, x, &InnerOptions::EXACT)?;
@@ -120,23 +116,23 @@ impl Plan {
 
 /// Swaps, then what `refine` does.
 fn search(run: &mut Run, first: Iterate, plan: &Plan) -> Result<(Iterate, Status)> {
-    let least = if plan.second_order { (run.budget.k / 8).max(1) } else { 1 };
-    let (at, status) = descend(run, first, true, least, &LOOSE)?;
-    if is_limit(status) || !plan.second_order {
-        return Ok((at, status));
+    if !plan.second_order {
+        return descend(run, first, true, &LOOSE);
     }
-    refine(run, at, plan, f64::INFINITY)
+    // Plain GraHTP to the end, so that what follows can only be better than its answer.
+    let (at, status) = descend(run, first, false, &InnerOptions::EXACT)?;
+    if is_limit(status) { Ok((at, status)) } else { refine(run, at, plan, f64::INFINITY) }
 }
 
 /// Leaps and exchanges until neither helps. Points that are not below `record_below` are not recorded.
 fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) -> Result<(Iterate, Status)> {
-    let stable = Status::SupportStable;
-    let curvature = curvature(run, &at, true);
     record_below = record_below.min(at.value);
+    let curvature = curvature(run, &at, true);
     let k = run.budget.k;
-    let narrow = Effort { wide: plan.effort.narrow, ..plan.effort };
-    let mut extra = (k / 2).max(1);
-    while let Some(next) = widen_and_prune(run, &at, curvature.as_deref(), extra, &LOOSE)? {
+    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, curvature.as_deref(), extra, &LOOSE);
+
+    // Short leaps on their own, while they gain more than a trifle.
+    while let Some(next) = leap(run, &at, (k / 2).max(1))? {
         if next.value >= at.value * (1.0 - 1e-4) {
             break;
         }
@@ -146,25 +142,28 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
             return Ok((at, status));
         }
     }
+    // Exchanges; then leaps followed by exchanges: long ones until they fail, then short ones.
+    let narrow = Effort { wide: plan.effort.narrow, ..plan.effort };
     let mut limit;
     (at, limit) = polish(run, at, &narrow, record_below)?;
-    while extra >= (k / 4).max(1) && limit.is_none() {
-        record_below = record_below.min(at.value);
-        let Some(leap) = widen_and_prune(run, &at, curvature.as_deref(), extra, &LOOSE)? else { break };
-        let next;
-        (next, limit) = polish(run, leap, &narrow, record_below)?;
-        if next.value < at.value * (1.0 - 1e-9) {
+    for extra in [k, (k / 2).max(1)] {
+        while limit.is_none() {
+            record_below = record_below.min(at.value);
+            let Some(far) = leap(run, &at, extra)? else { break };
+            let next;
+            (next, limit) = polish(run, far, &narrow, record_below)?;
+            if next.value >= at.value * (1.0 - 1e-9) {
+                break;
+            }
             at = next;
-        } else {
-            extra /= 2;
         }
     }
     if limit.is_none() {
-        let last = Effort { narrow: plan.effort.wide, ..plan.effort };
         record_below = record_below.min(at.value);
+        let last = Effort { narrow: plan.effort.wide, ..plan.effort };
         (at, limit) = polish(run, at, &last, record_below)?;
     }
-    Ok((at, limit.unwrap_or(stable)))
+    Ok((at, limit.unwrap_or(Status::SupportStable)))
 }
 
 /// Records a point that improves on the best so far, shows any other to the watcher.
@@ -175,9 +174,4 @@ fn note(run: &mut Run, before: &Iterate, after: &Iterate, record_below: &mut f64
     } else {
         run.poll(after, 0, f64::NAN)
     }
-}
-
-/// The answers of the classical methods.
-fn other_starts(objective: &dyn Objective, sparsity: &Sparsity) -> Result<[Solution; 2]> {
-    Ok([Fbs::default().fit(objective, sparsity)?, Grahtp::default().fit(objective, sparsity)?])
 }

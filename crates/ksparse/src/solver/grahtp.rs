@@ -15,7 +15,7 @@
 //! Barzilai-Borwein step is halved until f falls enough. Either way **f never rises**. A fixed step is taken as it is: f may rise, the
 //! supports may cycle (detected), and the best point seen is returned.
 
-use super::run::{Iterate, Run};
+use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_option};
@@ -208,7 +208,7 @@ impl Grahtp {
 
     /// Exact debiasing, the step chosen as a number of swaps.
     fn with_swaps(&self, mut run: Run, first: Iterate) -> Result<Solution> {
-        let (at, status) = descend(&mut run, first, self.scaled, 1, &InnerOptions::EXACT)?;
+        let (at, status) = descend(&mut run, first, self.scaled, &InnerOptions::EXACT)?;
         Ok(run.finish(at, status))
     }
 
@@ -255,26 +255,13 @@ fn evaluate(run: &Run, support: Vec<usize>, x: Vec<f64>) -> Result<Iterate> {
     Ok(Iterate::new(support, x, value, true))
 }
 
-fn union(a: &[usize], b: &[usize]) -> Vec<usize> {
-    let mut all: Vec<usize> = a.iter().chain(b).copied().collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
 /// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit.
-pub(super) fn descend(
-    run: &mut Run,
-    mut at: Iterate,
-    scaled: bool,
-    least: usize,
-    refit: &InnerOptions,
-) -> Result<(Iterate, Status)> {
+pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, refit: &InnerOptions) -> Result<(Iterate, Status)> {
     let curvature = curvature(run, &at, scaled);
     let mut swaps = (run.budget.k / 4).max(1);
     loop {
         let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, curvature.as_deref(), swaps);
-        let fewest = ranking.fewest().max(least.min(ranking.most()));
+        let fewest = ranking.fewest();
         swaps = swaps.max(fewest).min(ranking.most());
         let mut accepted = None;
         while swaps > 0 {

@@ -202,3 +202,11 @@ impl<'a> Run<'a> {
         }
     }
 }
+
+/// The coordinates in either support, ascending.
+pub(super) fn union(a: &[usize], b: &[usize]) -> Vec<usize> {
+    let mut all: Vec<usize> = a.iter().chain(b).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
