@@ -103,7 +103,8 @@ impl Solver for Foba {
             }
             let exhausted = gain <= self.least_gain * before.value.abs();
             // At size k: the step beyond either came back changed and better, or the search is over.
-            if exhausted || (overshoot && (survived || at.value >= before.value * (1.0 - 1e-12))) {
+            let better = at.value < before.value - 1e-12 * before.value.abs();
+            if exhausted || (overshoot && (survived || !better)) {
                 return Ok(run.finish(best, Status::Complete));
             }
         }
