@@ -61,7 +61,8 @@ impl Solver for Fbs {
             let next = run.refit(support, x, &InnerOptions::EXACT)?;
             let limit = run.record(&at, &next, f64::NAN);
             at = next;
-            if let Some(status) = limit {
+            let complete = counted + 1 == run.budget.k;
+            if let Some(status) = limit.filter(|s| !(complete && *s == Status::MaxIterations)) {
                 return Ok(run.finish(at, status));
             }
         }
