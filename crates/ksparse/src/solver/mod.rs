@@ -83,7 +83,8 @@ impl Limits {
     /// `Err` for a value outside its range.
     pub fn validate(&self) -> Result<()> {
         let ok = self.tolerance >= 0.0 && self.tolerance.is_finite();
-        check_option(ok, "tolerance", self.tolerance, "non-negative and finite")
+        check_option(ok, "tolerance", self.tolerance, "non-negative and finite")?;
+        check_option(self.max_iterations > 0, "max_iterations", self.max_iterations, "at least 1")
     }
 }
 
