@@ -21,7 +21,7 @@ use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_option};
 use crate::objective::Objective;
 use crate::restricted::{Ended, InnerOptions};
-use crate::sparsity::{Budget, SparseRef, Sparsity};
+use crate::sparsity::{Budget, Sparsity};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -141,11 +141,19 @@ impl Solver for Grahtp {
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
         let run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
-        let first = run.begin(start)?;
         match (self.fixed_step(objective, &run.budget)?, self.debias) {
-            (Some(eta), _) => self.with_fixed_step(run, first, eta),
-            (None, Debias::Exact) => self.with_swaps(run, first),
-            (None, _) => self.with_backtracking(run, first),
+            (Some(eta), _) => {
+                let first = run.begin_at(start)?;
+                self.with_fixed_step(run, first, eta)
+            }
+            (None, Debias::Exact) => {
+                let first = run.begin(start)?;
+                self.with_swaps(run, first)
+            }
+            (None, _) => {
+                let first = run.begin_at(start)?;
+                self.with_backtracking(run, first)
+            }
         }
     }
 }
@@ -156,7 +164,11 @@ impl Grahtp {
         let mut best = at.clone();
         let mut seen = HashSet::new();
         loop {
-            let next = self.step_to(&run, &at, run.gradient(&at)?, eta)?;
+            let truncated = step_and_keep(&run, &at, run.gradient(&at)?, eta);
+            let next = self.debias(&run, &at, truncated, eta)?;
+            if !next.value.is_finite() {
+                return Ok(run.finish(best, Status::Diverged));
+            }
             if next.value < best.value {
                 best = next.clone();
             }
@@ -182,27 +194,31 @@ impl Grahtp {
         }
     }
 
-    /// One iteration from `at` with step eta.
-    fn step_to(&self, run: &Run, at: &Iterate, gradient: &[f64], eta: f64) -> Result<Iterate> {
-        let mut moved: Vec<f64> = gradient.iter().map(|g| -eta * g).collect();
-        at.as_sparse().iter().for_each(|(j, x)| moved[j] += x);
-        let support = run.budget.winners(run.budget.k, |j| moved[j].abs());
-        let truncated: Vec<f64> = support.iter().map(|&j| moved[j]).collect();
+    /// S3 from the truncated point of a step eta from `at`.
+    fn debias(&self, run: &Run, at: &Iterate, truncated: Iterate, eta: f64) -> Result<Iterate> {
+        let Iterate { support, x: truncated, .. } = truncated;
         match self.debias {
             Debias::Exact => {
                 // From the old values where there are any: often nearer to the minimum than the gradient step.
                 let x = run.carry(at, &support);
                 run.refit(support, x, &InnerOptions::EXACT)
             }
-            Debias::NewtonStep => run.refit(support, truncated, &InnerOptions::ONE_STEP),
+            Debias::NewtonStep => {
+                let first = run.evaluate(support, truncated);
+                // Too long a step overflows: that is for the caller to see, not an error of the data.
+                if !first.value.is_finite() {
+                    return Ok(first);
+                }
+                run.refit(first.support, first.x, &InnerOptions::ONE_STEP)
+            }
             Debias::GradientStep => {
                 let mut restricted = run.objective.restrict(&support);
                 let mut slope = vec![0.0; support.len()];
                 restricted.value_and_gradient(&truncated, &mut slope);
                 let x = truncated.iter().zip(&slope).map(|(x, g)| x - eta * g).collect();
-                evaluate(run, support, x)
+                Ok(run.evaluate(support, x))
             }
-            Debias::Nothing => evaluate(run, support, truncated),
+            Debias::Nothing => Ok(run.evaluate(support, truncated)),
         }
     }
 
@@ -218,9 +234,12 @@ impl Grahtp {
         loop {
             let mut accepted = None;
             for _ in 0..60 {
-                let next = self.step_to(&run, &at, run.gradient(&at)?, eta)?;
+                let truncated = step_and_keep(&run, &at, run.gradient(&at)?, eta);
+                // The fall to ask for goes with the truncated step, which shortens with eta; a debiased one need not.
+                let wanted = 1e-4 / (2.0 * eta) * truncated.distance(&at).0.powi(2);
+                let next = self.debias(&run, &at, truncated, eta)?;
                 let moved = next.distance(&at).0;
-                if moved == 0.0 || next.value <= at.value - 1e-4 / (2.0 * eta) * moved * moved {
+                if moved == 0.0 || next.value <= at.value - wanted {
                     accepted = Some((next, moved));
                     break;
                 }
@@ -250,9 +269,13 @@ impl Grahtp {
     }
 }
 
-fn evaluate(run: &Run, support: Vec<usize>, x: Vec<f64>) -> Result<Iterate> {
-    let value = run.objective.value(SparseRef::new(&support, &x));
-    Ok(Iterate::new(support, x, value, true))
+/// S1 and S2: `x - eta gradient` cut to the k coordinates that win and the free ones; not evaluated.
+fn step_and_keep(run: &Run, at: &Iterate, gradient: &[f64], eta: f64) -> Iterate {
+    let mut moved: Vec<f64> = gradient.iter().map(|g| -eta * g).collect();
+    at.as_sparse().iter().for_each(|(j, x)| moved[j] += x);
+    let support = run.budget.winners(run.budget.k, |j| moved[j].abs());
+    let x = support.iter().map(|&j| moved[j]).collect();
+    Iterate::new(support, x, f64::NAN, true)
 }
 
 /// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit.

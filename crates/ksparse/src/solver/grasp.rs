@@ -12,7 +12,7 @@ use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
 use crate::objective::Objective;
 use crate::restricted::InnerOptions;
-use crate::sparsity::{SparseRef, Sparsity};
+use crate::sparsity::Sparsity;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -77,11 +77,6 @@ impl Grasp {
         let wide = run.refit(merged, x, &InnerOptions::EXACT)?;
         let support = run.budget.winners(k, |j| wide.at(j).abs());
         let x = run.carry(&wide, &support);
-        if self.debias {
-            run.refit(support, x, &InnerOptions::EXACT)
-        } else {
-            let value = run.objective.value(SparseRef::new(&support, &x));
-            Ok(Iterate::new(support, x, value, true))
-        }
+        if self.debias { run.refit(support, x, &InnerOptions::EXACT) } else { Ok(run.evaluate(support, x)) }
     }
 }

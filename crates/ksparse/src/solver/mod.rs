@@ -125,7 +125,7 @@ pub struct TraceRow {
     pub seconds: f64,
 }
 
-/// Why a solver stopped. All but the last four are a method's own natural end.
+/// Why a solver stopped. All but the last five are a method's own natural end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -140,6 +140,8 @@ pub enum Status {
     Cycled,
     /// f falls for ever on this support (separable data, no ridge): its infimum is approached, not attained. Add a ridge.
     Unattained,
+    /// The iterates of a fixed step that is too long grew beyond all bounds; the best point seen is returned.
+    Diverged,
     /// Out of iterations.
     MaxIterations,
     /// Out of time.
@@ -156,6 +158,7 @@ impl std::fmt::Display for Status {
             Self::Complete => "complete: k coordinates selected",
             Self::Cycled => "cycled: the step is too long to settle; best point of the cycle",
             Self::Unattained => "the infimum is not attained (separable data); add a ridge",
+            Self::Diverged => "diverged: the step is too long; best point seen",
             Self::MaxIterations => "not converged: out of iterations",
             Self::TimeLimit => "not converged: out of time",
             Self::Stopped => "stopped on request",

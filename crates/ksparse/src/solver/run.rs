@@ -1,7 +1,7 @@
 //! What every solver shares: the starting point, refits, the trace, the limits.
 
 use super::{Limits, Progress, Solution, Status, TraceRow};
-use crate::error::{Error, Result, check_finite};
+use crate::error::{Error, Result, check_finite, check_len};
 use crate::objective::Objective;
 use crate::restricted::{self, Ended, InnerOptions};
 use crate::sparsity::{Budget, SparseRef, Sparsity, top_by};
@@ -56,6 +56,8 @@ pub(super) struct Run<'a> {
     watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
     trace: Vec<TraceRow>,
     started: Instant,
+    /// f(0), once somebody asks.
+    at_zero: OnceCell<f64>,
 }
 
 impl<'a> Run<'a> {
@@ -79,19 +81,34 @@ impl<'a> Run<'a> {
             watch,
             trace: Vec::new(),
             started: Instant::now(),
+            at_zero: OnceCell::new(),
         })
     }
 
-    /// The first point: the given one cut to k, or zero with the free coordinates at their best.
+    /// The first point, debiased: f at its minimum over the coordinates of the given one cut to k, or over the free ones alone.
     pub fn begin(&self, start: Option<&Solution>) -> Result<Iterate> {
+        let first = self.begin_at(start)?;
+        if start.is_none() {
+            return Ok(first);
+        }
+        self.refit(first.support, first.x, &InnerOptions::EXACT)
+    }
+
+    /// The first point as it stands: the given one cut to k, or zero with the free coordinates at their best.
+    pub fn begin_at(&self, start: Option<&Solution>) -> Result<Iterate> {
         let Some(start) = start else {
             let free = self.budget.free.clone();
             let zeros = vec![0.0; free.len()];
             return self.refit(free, zeros, &InnerOptions::EXACT);
         };
         let dim = self.objective.dim();
+        check_len("coefficients of the start", start.coefficients.len(), start.support.len())?;
         if let Some(&index) = start.support.iter().find(|&&j| j >= dim) {
             return Err(Error::IndexOutOfRange { what: "coordinate of the start", index, bound: dim });
+        }
+        let mut seen = vec![false; dim];
+        if let Some(j) = start.support.iter().find(|&&j| std::mem::replace(&mut seen[j], true)) {
+            return Err(Error::Data(format!("the start names coordinate {j} twice")));
         }
         check_finite("start", &start.coefficients)?;
         let dense = start.as_sparse().to_dense(dim);
@@ -104,11 +121,27 @@ impl<'a> Run<'a> {
         support.extend_from_slice(&self.budget.free);
         support.sort_unstable();
         let x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
+        let first = self.evaluate(support, x);
+        if first.value.is_finite() { Ok(first) } else { Err(self.not_finite()) }
+    }
+
+    /// The point as it stands, with its value.
+    pub fn evaluate(&self, support: Vec<usize>, x: Vec<f64>) -> Iterate {
         let value = self.objective.value(SparseRef::new(&support, &x));
-        if !value.is_finite() {
-            return Err(Error::NotFinite { what: "objective", index: 0 });
+        // Down to nothing along a ray: the same test as the inner minimisers', for those who take no inner steps.
+        let nothing = value <= 1e-9 * self.at_zero.get_or_init(|| self.objective.value(SparseRef::ZERO)).abs();
+        let attained = !(nothing && self.objective.restrict(&support).has_tail());
+        Iterate::new(support, x, value, attained)
+    }
+
+    /// Who is to blame for a value that is not finite: the column that spoils the gradient at zero, if one does.
+    fn not_finite(&self) -> Error {
+        let mut gradient = vec![0.0; self.objective.dim()];
+        self.objective.value_and_gradient(SparseRef::ZERO, &mut gradient);
+        match check_finite("gradient (so the data)", &gradient) {
+            Err(error) => error,
+            Ok(()) => Error::NotFinite { what: "objective", index: 0 },
         }
-        Ok(Iterate::new(support, x, value, true))
     }
 
     /// The gradient at a point; one that is not finite names the column to blame.
@@ -118,7 +151,7 @@ impl<'a> Run<'a> {
             let value = self.objective.value_and_gradient(at.as_sparse(), &mut gradient);
             check_finite("gradient (so the data)", &gradient)?;
             if !value.is_finite() {
-                return Err(Error::NotFinite { what: "objective", index: 0 });
+                return Err(self.not_finite());
             }
             at.gradient.get_or_init(|| gradient);
         }
@@ -135,7 +168,7 @@ impl<'a> Run<'a> {
         let mut restricted = self.objective.restrict(&support);
         let outcome = restricted::minimise(&mut *restricted, &mut x, options);
         if outcome.ended == Ended::NotFinite {
-            return Err(Error::NotFinite { what: "objective on a support (so the data)", index: 0 });
+            return Err(self.not_finite());
         }
         let attained = outcome.ended != Ended::Unattained;
         Ok((Iterate::new(support, x, outcome.value, attained), outcome.ended))
