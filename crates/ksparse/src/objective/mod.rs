@@ -45,6 +45,12 @@ pub trait Objective: Send + Sync {
         None
     }
 
+    /// Writes an upper bound on the diagonal of the Hessian anywhere and returns true, for objectives that know one: the units of
+    /// the coordinates, also where f has no curvature.
+    fn majorant_diagonal(&self, _out: &mut [f64]) -> bool {
+        false
+    }
+
     /// Whether f is a quadratic: its Hessian is the same everywhere.
     fn is_quadratic(&self) -> bool {
         false

@@ -259,6 +259,14 @@ impl Objective for Risk<'_> {
         Some(Box::new(RiskHessian { risk: self, weights }))
     }
 
+    fn majorant_diagonal(&self, out: &mut [f64]) -> bool {
+        let Some(bound) = self.loss.smoothness() else { return false };
+        for ((j, o), square) in out.iter_mut().enumerate().zip(self.weighted_squares()) {
+            *o = bound * square + self.ridge_at(j);
+        }
+        true
+    }
+
     fn is_quadratic(&self) -> bool {
         self.loss.is_quadratic()
     }

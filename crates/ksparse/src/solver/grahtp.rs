@@ -321,5 +321,10 @@ pub(super) fn curvature(run: &Run, at: &Iterate, scaled: bool) -> Option<Vec<f64
     let hessian = scaled.then(|| run.objective.hessian(at.as_sparse())).flatten()?;
     let mut diagonal = vec![0.0; run.objective.dim()];
     hessian.diagonal(&mut diagonal);
+    // Where samples sit on straight pieces of their loss (Huber at 0: all of them) the Hessian says little or nothing about units.
+    let mut majorant = vec![0.0; diagonal.len()];
+    if !run.objective.is_quadratic() && run.objective.majorant_diagonal(&mut majorant) {
+        diagonal.iter_mut().zip(&majorant).for_each(|(d, m)| *d = d.max(0.1 * m));
+    }
     Some(diagonal)
 }
