@@ -69,6 +69,12 @@ fn risks_have_the_derivatives_they_report() {
         hessian.diagonal(&mut diagonal);
         let expected: Vec<f64> = (0..dim).map(|c| numeric[c][c]).collect();
         assert_close(&format!("{name}: diagonal"), &diagonal, &expected, 1e-6);
+        let mut some = vec![f64::NAN; 3];
+        hessian.diagonal_at(&[7, 0, dim - 1], &mut some);
+        assert_close(&name, &some, &[diagonal[7], diagonal[0], diagonal[dim - 1]], 1e-12);
+        let mut majorant = vec![f64::NAN; dim];
+        assert!(risk.majorant_diagonal(&mut majorant));
+        assert!(diagonal.iter().zip(&majorant).all(|(d, m)| *d <= m * (1.0 + 1e-12)), "{name}: majorant");
         let (left, right) = ([4, 0, dim - 1], [3, dim - 1, 0, 4, 8]);
         let block = hessian.block(&left, &right);
         for (b, &j) in right.iter().enumerate() {
@@ -191,6 +197,35 @@ fn newton_conjugate_gradients_and_lbfgs_agree() {
                     assert!(gap <= 1e-9 * outcome.value, "{name} {order:?}: {gap} above the minimum {}", outcome.value);
                     least = least.min(outcome.value);
                     assert!(outcome.value <= least * (1.0 + 1e-9), "{name} {order:?}: {} > {least}", outcome.value);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn straight_pieces_are_crossed_in_strides() {
+    // No ridge, few rows, a start far out: all samples on the straight piece of Huber's loss, or all beyond its end.
+    for seed in 0..40 {
+        for (l, loss) in smooth_losses().into_iter().enumerate().skip(2) {
+            let rng = &mut rng(250 + seed);
+            let problem = Problem::new(Table::gaussian(rng, 9, 6, 0.9), loss, 1, 8.0, rng);
+            let risk = problem.risk();
+            let support: Vec<usize> = (0..=seed as usize % 3).collect();
+            let least = |x: Vec<f64>, order: SecondOrder| {
+                let mut f = Only { inner: risk.restrict(&support), order };
+                let outcome = minimise(&mut f, &mut x.clone(), &InnerOptions::EXACT);
+                assert_eq!(outcome.ended, Ended::Converged, "seed {seed}, loss {l}, {order:?} from {x:?}");
+                outcome.value
+            };
+            let expected = least(vec![0.0; support.len()], SecondOrder::Unavailable);
+            for order in [SecondOrder::Matrix, SecondOrder::Products] {
+                for size in [0.0, 1.0, 100.0, -100.0] {
+                    let found = least(vec![size; support.len()], order);
+                    assert!(
+                        close(found, expected, 1e-9, 1e-3),
+                        "seed {seed}, {order:?} from {size}: {found} {expected}"
+                    );
                 }
             }
         }

@@ -124,6 +124,34 @@ fn damping_diagonal(f: &mut dyn Restricted, damping: f64, k: usize) -> Option<Ve
     })
 }
 
+/// A point along a direction, with what f says there.
+struct Reached<'a> {
+    point: &'a mut [f64],
+    gradient: &'a mut [f64],
+    value: &'a mut f64,
+}
+
+/// Doubles a whole step while f keeps falling about as steeply as at the start: the curvature was overestimated, as on the straight
+/// pieces of a loss, where steps of one size would take for ever. Returns the step.
+fn go_on(f: &mut dyn Restricted, x: &[f64], direction: &[f64], slope: f64, reached: &mut Reached) -> f64 {
+    let mut step = 1.0;
+    let (mut point, mut gradient) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+    while step < 1e12 && dot(reached.gradient, direction) < 0.5 * slope {
+        point.iter_mut().zip(x).zip(direction).for_each(|((p, x), d)| *p = x + 2.0 * step * d);
+        let value = f.value_and_gradient(&point, &mut gradient);
+        if !(value < *reached.value) {
+            // Too far: second derivatives must refer to the point kept.
+            f.value_and_gradient(reached.point, reached.gradient);
+            break;
+        }
+        step *= 2.0;
+        *reached.value = value;
+        reached.point.copy_from_slice(&point);
+        reached.gradient.copy_from_slice(&gradient);
+    }
+    step
+}
+
 pub(super) fn minimise(
     f: &mut dyn Restricted,
     x: &mut [f64],
@@ -174,6 +202,10 @@ pub(super) fn minimise(
             }
             step *= 0.5;
         }
+        if accepted && step == 1.0 && !last {
+            let mut reached = Reached { point: &mut trial, gradient: &mut trial_gradient, value: &mut value };
+            step = go_on(f, x, &direction, -decrement, &mut reached);
+        }
         if accepted {
             x.copy_from_slice(&trial);
             std::mem::swap(&mut gradient, &mut trial_gradient);
@@ -187,8 +219,13 @@ pub(super) fn minimise(
         }
         damping = match step {
             _ if !accepted => (damping * 100.0).max(1e-4),
-            1.0 if damping < 1e-9 => 0.0,
-            1.0 => damping * 0.1,
+            s if s >= 1.0 => {
+                if damping < 1e-9 {
+                    0.0
+                } else {
+                    damping * 0.1
+                }
+            }
             s if s < 0.2 => (damping * 10.0).max(1e-6),
             _ => damping,
         };
