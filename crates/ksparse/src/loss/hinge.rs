@@ -27,6 +27,10 @@ impl Loss for Hinge {
         None
     }
 
+    fn curvature_jumps(&self) -> bool {
+        true
+    }
+
     fn conjugate(&self) -> &dyn Conjugate {
         self
     }

@@ -58,6 +58,10 @@ impl Loss for Huber {
         Some(1.0 / self.gamma)
     }
 
+    fn curvature_jumps(&self) -> bool {
+        true
+    }
+
     fn conjugate(&self) -> &dyn Conjugate {
         self
     }

@@ -69,6 +69,11 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// Whether l'' jumps (losses made of pieces).
+    fn curvature_jumps(&self) -> bool {
+        false
+    }
+
     /// Whether l falls for ever along some ray without reaching its infimum (logistic does: separable data have
     /// no minimiser without a ridge).
     fn has_tail(&self) -> bool {
@@ -138,6 +143,9 @@ macro_rules! delegate {
             }
             fn is_quadratic(&self) -> bool {
                 (**self).is_quadratic()
+            }
+            fn curvature_jumps(&self) -> bool {
+                (**self).curvature_jumps()
             }
             fn has_tail(&self) -> bool {
                 (**self).has_tail()

@@ -26,6 +26,10 @@ impl Loss for SquaredHinge {
         Some(1.0)
     }
 
+    fn curvature_jumps(&self) -> bool {
+        true
+    }
+
     fn conjugate(&self) -> &dyn Conjugate {
         self
     }

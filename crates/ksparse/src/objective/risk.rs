@@ -428,6 +428,10 @@ impl Restricted for RestrictedRisk<'_> {
         risk.target.iter().zip(&risk.weights).map(|(&y, w)| w * risk.loss.value(0.0, y)).sum()
     }
 
+    fn curvature_jumps(&self) -> bool {
+        self.risk.loss.curvature_jumps()
+    }
+
     fn has_tail(&self) -> bool {
         self.risk.loss.has_tail() && self.ridge.iter().any(|&r| r == 0.0)
     }

@@ -66,6 +66,11 @@ pub trait Restricted {
         false
     }
 
+    /// Whether second derivatives jump from place to place, so that a quadratic model says little about far points.
+    fn curvature_jumps(&self) -> bool {
+        false
+    }
+
     /// A minimiser of its own, for objectives that know better than the methods here.
     fn minimise(&mut self, _x: &mut [f64], _options: &InnerOptions) -> Option<Outcome> {
         None

@@ -180,8 +180,10 @@ pub(super) fn minimise(
         method.find(f, &gradient, damping, accuracy, &mut direction);
         let decrement = -dot(&gradient, &direction);
         let last = 0.5 * decrement <= options.tolerance * value.abs().max(1e-4 * reference);
-        // The minimum of the quadratic model is value - decrement/2; twice that decrease allows for its error.
-        if value - decrement > options.abandon_above {
+        // The minimum of the quadratic model is value - decrement/2; twice that decrease allows for its error, but not for
+        // curvature that appears or vanishes on the way.
+        let trusted = iteration > 0 || !f.curvature_jumps();
+        if trusted && value - decrement > options.abandon_above {
             return ended(value, iteration, Ended::Abandoned);
         }
         let mut step = 1.0;

@@ -64,12 +64,16 @@ impl Solver for Auto {
         let plan = Plan::new(&run, &first);
         let (mut at, mut status) = search(&mut run, first, &plan)?;
         if start.is_none() && plan.small && !is_limit(status) {
-            let forward = run.begin(Some(&Fbs::default().fit(objective, sparsity)?))?;
-            let (next, ended) = refine(&mut run, forward, &plan, at.value)?;
-            if next.value < at.value {
-                at = next;
+            for other in other_starts(&run, &at, sparsity, &plan)? {
+                let (next, ended) = refine(&mut run, other, &plan, at.value)?;
+                if next.value < at.value {
+                    at = next;
+                }
+                status = ended;
+                if is_limit(ended) {
+                    break;
+                }
             }
-            status = ended;
         }
         let x = at.x.clone();
         let at = run.refit(at.support, x, &InnerOptions::EXACT)?;
@@ -83,12 +87,14 @@ fn is_limit(status: Status) -> bool {
 
 /// What the problem's size allows.
 struct Plan {
-    /// Whether leaps and exchanges are affordable.
+    /// Whether there are second derivatives, and whether leaps and exchanges are affordable.
+    has_hessian: bool,
     second_order: bool,
     /// Candidates of an ordinary exchange round, and of the last.
     effort: Effort,
-    /// Whether the other starts are cheap too.
+    /// Whether other starts are cheap too, and whether very many are.
     small: bool,
+    tiny: bool,
 }
 
 impl Plan {
@@ -97,12 +103,25 @@ impl Plan {
         let gradient = run.objective.gradient_cost();
         let budget = (AFFORDABLE * gradient).max(SMALL);
         let narrow = 2 * run.budget.k + 50;
+        let (k_f, p) = (k as f64, run.objective.dim() as f64);
+        let small = k_f * gradient <= SMALL;
+        // Every pair: k p refits, each a few products with k columns.
+        let every_pair = small && k_f * k_f * gradient * 10.0 <= SMALL && k_f * p <= 1e4;
         let mut plan = Self {
+            has_hessian: false,
             second_order: false,
-            effort: Effort { narrow, wide: narrow, tries: 10, refit: LOOSE },
-            small: (k as f64) * gradient <= SMALL,
+            effort: Effort {
+                narrow,
+                wide: narrow,
+                tries: 10,
+                every_pair,
+                refit: if small { InnerOptions::EXACT } else { LOOSE },
+            },
+            small,
+            tiny: k_f * p * gradient * 20.0 <= SMALL,
         };
         if let Some(hessian) = run.objective.hessian(at.as_sparse()) {
+            plan.has_hessian = true;
             let wide = k + k / 2;
             let inverse = (wide as f64).powi(3) / 6.0;
             plan.second_order = hessian.block_cost(wide, wide) + inverse <= budget;
@@ -114,9 +133,25 @@ impl Plan {
     }
 }
 
+/// Where else to start on a small problem: forward selection, backward elimination and, if there is little to lose, forward selection
+/// from each coordinate in turn (a good pair may have no good member).
+fn other_starts(run: &Run, at: &Iterate, sparsity: &Sparsity, plan: &Plan) -> Result<Vec<Iterate>> {
+    let forward = Fbs::default();
+    let dim = run.objective.dim();
+    let mut starts = vec![run.begin(Some(&forward.fit(run.objective, sparsity)?))?];
+    starts.extend(widen_and_prune(run, at, None, dim, &plan.effort.refit)?);
+    if plan.tiny {
+        for j in (0..dim).filter(|&j| !run.budget.is_free(j)) {
+            let seed = Solution::guess(vec![j], vec![f64::MIN_POSITIVE]);
+            starts.push(run.begin(Some(&forward.fit_from(run.objective, sparsity, &seed)?))?);
+        }
+    }
+    Ok(starts)
+}
+
 /// Swaps, then what `refine` does.
 fn search(run: &mut Run, first: Iterate, plan: &Plan) -> Result<(Iterate, Status)> {
-    if !plan.second_order {
+    if plan.has_hessian && !plan.second_order {
         return descend(run, first, true, &LOOSE);
     }
     // Plain GraHTP to the end, so that what follows can only be better than its answer.
@@ -129,7 +164,9 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
     record_below = record_below.min(at.value);
     let curvature = curvature(run, &at, true);
     let k = run.budget.k;
-    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, curvature.as_deref(), extra, &LOOSE);
+    let leap = |run: &Run, at: &Iterate, extra: usize| {
+        widen_and_prune(run, at, curvature.as_deref(), extra, &plan.effort.refit)
+    };
 
     // Short leaps on their own, while they gain more than a trifle.
     while let Some(next) = leap(run, &at, (k / 2).max(1))? {

@@ -32,6 +32,8 @@ pub(super) struct Effort {
     pub wide: usize,
     /// Single exchanges tried by a refit, per round, before giving up (only when f is not quadratic).
     pub tries: usize,
+    /// Whether every pair is tried by a refit before concluding (small problems; the model may be wrong).
+    pub every_pair: bool,
     /// Precision of trial refits.
     pub refit: InnerOptions,
 }
@@ -56,8 +58,16 @@ pub(super) fn polish(
 ) -> Result<(Iterate, Option<Status>)> {
     let mut width = effort.narrow.min(effort.wide);
     loop {
-        let Some(scores) = Scores::new(run, &at, run.gradient(&at)?, width) else { return Ok((at, None)) };
-        let limit = match take_some(run, &at, &scores, effort)? {
+        let scores = Scores::new(run, &at, run.gradient(&at)?, width);
+        let mut next = match &scores {
+            Some(scores) => take_some(run, &at, scores, effort)?,
+            None => None,
+        };
+        let narrow = scores.is_some() && width < effort.wide;
+        if next.is_none() && !narrow && effort.every_pair {
+            next = take_any(run, &at, effort)?;
+        }
+        let limit = match next {
             Some(next) => {
                 let limit = if next.value < record_below {
                     record_below = next.value;
@@ -68,7 +78,7 @@ pub(super) fn polish(
                 at = next;
                 limit
             }
-            None if width < effort.wide => {
+            None if narrow => {
                 width = effort.wide;
                 None
             }
@@ -87,38 +97,49 @@ fn take_some(run: &Run, at: &Iterate, scores: &Scores, effort: &Effort) -> Resul
     let promising = pairs.iter().take_while(|p| p.gain >= 0.2 * best.gain).count();
     let mut count = promising.min((run.budget.k / 4).max(1));
     while count > 1 {
-        if let Some(next) = attempt(run, at, scores, &pairs[..count], 0.5 * best.gain, effort)? {
+        if let Some(next) = attempt(run, at, scores.after(at, &pairs[..count]), 0.5 * best.gain, effort)? {
             return Ok(Some(next));
         }
         count /= 2;
     }
     for pair in pairs.iter().take(effort.tries) {
-        if let Some(next) = attempt(run, at, scores, std::slice::from_ref(pair), 0.0, effort)? {
+        if let Some(next) = attempt(run, at, scores.after(at, std::slice::from_ref(pair)), 0.0, effort)? {
             return Ok(Some(next));
         }
     }
     Ok(None)
 }
 
-/// The point after these exchanges, if f falls by more than `least`.
+/// The first exchange of one coordinate that lowers f, small coefficients and large gradients first.
+fn take_any(run: &Run, at: &Iterate, effort: &Effort) -> Result<Option<Iterate>> {
+    let gradient = run.gradient(at)?;
+    let outside = |j: &usize| !run.budget.is_free(*j) && at.support.binary_search(j).is_err();
+    let mut entering: Vec<usize> = (0..gradient.len()).filter(outside).collect();
+    entering.sort_by(|&a, &b| gradient[b].abs().total_cmp(&gradient[a].abs()));
+    let mut leaving: Vec<usize> = (0..at.x.len()).filter(|&a| !run.budget.is_free(at.support[a])).collect();
+    leaving.sort_by(|&a, &b| at.x[a].abs().total_cmp(&at.x[b].abs()));
+    for &j in &entering {
+        for &a in &leaving {
+            let mut point: Vec<(usize, f64)> = at.as_sparse().iter().collect();
+            point[a] = (j, 0.0);
+            if let Some(next) = attempt(run, at, point, 0.0, effort)? {
+                return Ok(Some(next));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The minimum on the support of `point`, started there, if it is more than `least` below `at`.
 fn attempt(
     run: &Run,
     at: &Iterate,
-    scores: &Scores,
-    pairs: &[Pair],
+    mut point: Vec<(usize, f64)>,
     least: f64,
     effort: &Effort,
 ) -> Result<Option<Iterate>> {
-    let mut expected: Vec<(usize, f64)> = at.support.iter().copied().zip(scores.expected(pairs)).collect();
-    let mut gone: Vec<usize> = pairs.iter().filter_map(|p| p.place).collect();
-    gone.sort_unstable_by(|a, b| b.cmp(a));
-    gone.into_iter().for_each(|place| {
-        expected.remove(place);
-    });
-    let alone = pairs.len() == 1;
-    expected.extend(pairs.iter().map(|p| (p.enters, if alone { p.arrival } else { 0.0 })));
-    expected.sort_unstable_by_key(|e| e.0);
-    let (support, x): (Vec<usize>, Vec<f64>) = expected.into_iter().unzip();
+    point.sort_unstable_by_key(|e| e.0);
+    let (support, x): (Vec<usize>, Vec<f64>) = point.into_iter().unzip();
     let bound = at.value - least - 1e-10 * at.value.abs();
     let options = InnerOptions { abandon_above: bound, ..effort.refit };
     let (next, ended) = run.try_refit(support, x, &options)?;
@@ -222,7 +243,20 @@ impl Scores {
         Some(Pair { gain: 0.5 * best, place, enters, arrival })
     }
 
-    /// Where the model expects the support's own coordinates after these exchanges (exact for one pair).
+    /// Where the model expects f's minimum after these exchanges (exactly for one pair): coordinates with values, unordered.
+    fn after(&self, at: &Iterate, pairs: &[Pair]) -> Vec<(usize, f64)> {
+        let mut point: Vec<(usize, f64)> = at.support.iter().copied().zip(self.expected(pairs)).collect();
+        let mut gone: Vec<usize> = pairs.iter().filter_map(|p| p.place).collect();
+        gone.sort_unstable_by(|a, b| b.cmp(a));
+        gone.into_iter().for_each(|place| {
+            point.swap_remove(place);
+        });
+        let alone = pairs.len() == 1;
+        point.extend(pairs.iter().map(|p| (p.enters, if alone { p.arrival } else { 0.0 })));
+        point
+    }
+
+    /// The support's own part of [`after`](Self::after).
     fn expected(&self, pairs: &[Pair]) -> Vec<f64> {
         let mut x = self.model.x.clone();
         let inverse = &self.model.inverse;

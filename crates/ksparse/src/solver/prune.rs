@@ -6,7 +6,7 @@
 //! points that no single exchange improves.
 
 use super::model::LocalModel;
-use super::run::{Iterate, Run, union};
+use super::run::{Iterate, Run};
 use super::swap::Ranking;
 use crate::error::Result;
 use crate::restricted::InnerOptions;
@@ -21,11 +21,6 @@ pub(super) fn widen_and_prune(
 ) -> Result<Option<Iterate>> {
     let support = Ranking::new(&run.budget, at, run.gradient(at)?, curvature, extra).widened(at, extra);
     prune(run, at, support, refit)
-}
-
-/// The best of two points: minimise over both supports, prune back to k.
-pub(super) fn merge_and_prune(run: &Run, a: &Iterate, b: &Iterate, refit: &InnerOptions) -> Result<Option<Iterate>> {
-    prune(run, a, union(&a.support, &b.support), refit)
 }
 
 /// Minimises on `support` from `at` and drops the cheapest coordinates until k are left.
