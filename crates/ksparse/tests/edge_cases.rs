@@ -295,7 +295,7 @@ fn shapes_and_options_are_checked() {
         option(Grahtp { step: Step::Fixed(bad), ..Grahtp::default() }.fit(&risk(), &Sparsity::new(1)).err(), "step");
         option(Foba { least_gain: bad, ..Foba::default() }.fit(&risk(), &Sparsity::new(1)).err(), "least_gain");
         let limits = Limits { tolerance: bad, ..Limits::default() };
-        option(Auto { limits, ..Auto::default() }.fit(&risk(), &Sparsity::new(1)).err(), "tolerance");
+        option(Grahtp { limits, ..Grahtp::default() }.fit(&risk(), &Sparsity::new(1)).err(), "tolerance");
         option(Grasp { limits, ..Grasp::default() }.fit(&risk(), &Sparsity::new(1)).err(), "tolerance");
     }
     option(Grahtp { step: Step::Fixed(0.0), ..Grahtp::default() }.fit(&risk(), &Sparsity::new(1)).err(), "step");

@@ -235,7 +235,12 @@ fn traces_tell_what_happened() {
             let solution = solver.solve(&risk, &Sparsity::new(K), None, watch).unwrap();
             let rows = &solution.trace;
             assert_eq!(rows.len(), solution.iterations, "{what}");
-            assert_eq!(seen, rows.iter().map(|r| (r.iteration, r.value)).collect::<Vec<_>>(), "{what}");
+            // `auto` shows points it tries and does not keep; every row has been shown all the same.
+            if solver.name() == "auto" {
+                assert!(rows.iter().all(|r| seen.contains(&(r.iteration, r.value))), "{what}");
+            } else {
+                assert_eq!(seen, rows.iter().map(|r| (r.iteration, r.value)).collect::<Vec<_>>(), "{what}");
+            }
             assert!(rows.iter().enumerate().all(|(i, r)| r.iteration == i + 1), "{what}: counters");
             assert!(rows.windows(2).all(|w| w[0].seconds <= w[1].seconds), "{what}: clock");
             assert!(rows.iter().all(|r| r.value >= solution.value * (1.0 - 1e-12)), "{what}: not the best seen");

@@ -179,6 +179,9 @@ impl Grahtp {
             let limit = run.record(&at, &next, eta);
             let settled = run.settled(&at, &next);
             at = next;
+            if let Some(status) = limit.filter(|s| s.outranks_convergence()) {
+                return Ok(run.finish(best, status));
+            }
             if exact && same_support {
                 return Ok(run.finish(best, Status::SupportStable));
             }
@@ -250,7 +253,10 @@ impl Grahtp {
                 return Ok(run.finish(at, Status::Tolerance));
             };
             let limit = run.record(&at, &next, eta);
-            let settled = run.settled(&at, &next);
+            let settled = run.settled(&at, &next).then_some(Status::Tolerance);
+            if let Some(status) = limit.filter(|s| s.outranks_convergence()).or(settled).or(limit) {
+                return Ok(run.finish(next, status));
+            }
             let (gradient, next_gradient) = (run.gradient(&at)?, run.gradient(&next)?);
             // s's / s'y, s the move and y the turn of the gradient over the two supports.
             let mut bend = 0.0;
@@ -259,12 +265,6 @@ impl Grahtp {
             }
             eta = if bend > 0.0 { moved * moved / bend } else { 2.0 * eta };
             at = next;
-            if settled {
-                return Ok(run.finish(at, Status::Tolerance));
-            }
-            if let Some(status) = limit {
-                return Ok(run.finish(at, status));
-            }
         }
     }
 }
@@ -301,7 +301,7 @@ pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, refit: &Inne
         let Some(next) = accepted else {
             let same = at.clone();
             let limit = run.record(&at, &same, f64::NAN);
-            return Ok((at, limit.filter(|s| *s == Status::Unattained).unwrap_or(Status::SupportStable)));
+            return Ok((at, limit.filter(|s| s.outranks_convergence()).unwrap_or(Status::SupportStable)));
         };
         let limit = run.record(&at, &next, ranking.step(swaps));
         let settled = run.settled(&at, &next);

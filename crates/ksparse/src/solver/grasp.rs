@@ -58,7 +58,8 @@ impl Solver for Grasp {
             let settled = run.settled(&at, &next);
             at = next;
             let natural = [(stable, Status::SupportStable), (settled, Status::Tolerance), (cycled, Status::Cycled)];
-            let ended = natural.into_iter().find(|(fired, _)| *fired).map(|(_, status)| status).or(limit);
+            let natural = natural.into_iter().find(|(fired, _)| *fired).map(|(_, status)| status);
+            let ended = limit.filter(|s| s.outranks_convergence()).or(natural).or(limit);
             if let Some(status) = ended {
                 return Ok(run.finish(best, status));
             }

@@ -150,6 +150,13 @@ pub enum Status {
     Stopped,
 }
 
+impl Status {
+    /// Whether this is the thing to say even when the method also came to its natural end in the same iteration.
+    pub(crate) fn outranks_convergence(self) -> bool {
+        matches!(self, Self::Stopped | Self::Unattained)
+    }
+}
+
 impl std::fmt::Display for Status {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
