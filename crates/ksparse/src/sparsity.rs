@@ -137,6 +137,7 @@ fn better_first(a: &(f64, usize), b: &(f64, usize)) -> Ordering {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

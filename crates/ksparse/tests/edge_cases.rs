@@ -332,7 +332,7 @@ fn what_a_solver_cannot_do_is_said() {
 /// Each solver with these limits.
 fn limited(limits: Limits) -> Vec<Box<dyn Solver>> {
     vec![
-        Box::new(Auto { limits, ..Auto::default() }),
+        Box::new(Auto { limits }),
         Box::new(Grahtp { limits, ..Grahtp::default() }),
         Box::new(Grahtp { limits, ..Grahtp::fast() }),
         Box::new(Grahtp { limits, step: Step::Fixed(0.01), ..Grahtp::default() }),

@@ -21,11 +21,11 @@ fn draw(seed: u64) -> (Problem, usize) {
     let n = rng.random_range(p.div_ceil(2)..=5 * p);
     let k = rng.random_range(1..=p / 2);
     let loss = smooth_losses().swap_remove(seed as usize % 4);
-    let correlation = if (seed / 4) % 2 == 0 { 0.0 } else { 0.9 };
+    let correlation = if (seed / 4).is_multiple_of(2) { 0.0 } else { 0.9 };
     let ratio = 10f64.powf(rng.random::<f64>());
-    let ridge = if seed % 9 == 0 { 0.0 } else { 10f64.powf(rng.random_range(-5.0..-2.0)) };
+    let ridge = if seed.is_multiple_of(9) { 0.0 } else { 10f64.powf(rng.random_range(-5.0..-2.0)) };
     let mut problem = Problem::new(Table::gaussian(rng, n, p, correlation), loss, k, ratio, rng).ridge(ridge);
-    problem.intercept = seed % 5 == 0;
+    problem.intercept = seed.is_multiple_of(5);
     (problem, k)
 }
 

@@ -1,4 +1,5 @@
 //! Contracts that every loss must meet, against numerical derivatives and suprema.
+#![allow(clippy::unwrap_used)]
 
 use super::*;
 

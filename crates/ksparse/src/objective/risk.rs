@@ -433,7 +433,7 @@ impl Restricted for RestrictedRisk<'_> {
     }
 
     fn has_tail(&self) -> bool {
-        self.risk.loss.has_tail() && self.ridge.iter().any(|&r| r == 0.0)
+        self.risk.loss.has_tail() && self.ridge.contains(&0.0)
     }
 }
 

@@ -44,6 +44,7 @@ pub(super) struct ConjugateGradients {
     product: Vec<f64>,
 }
 
+#[allow(clippy::needless_range_loop)] // one index over four arrays reads better than four zips
 impl Direction for ConjugateGradients {
     fn find(&mut self, f: &mut dyn Restricted, gradient: &[f64], damping: f64, accuracy: f64, out: &mut [f64]) {
         let k = gradient.len();
@@ -109,7 +110,7 @@ fn fill_flat(f: &mut dyn Restricted, diagonal: &mut [f64]) {
     let mut majorant = vec![0.0; diagonal.len()];
     f.majorant_diagonal(&mut majorant);
     for (d, m) in diagonal.iter_mut().zip(majorant) {
-        if !(*d > 0.0) {
+        if *d <= 0.0 {
             *d = m;
         }
     }
@@ -139,7 +140,7 @@ fn go_on(f: &mut dyn Restricted, x: &[f64], direction: &[f64], slope: f64, reach
     while step < 1e12 && dot(reached.gradient, direction) < 0.5 * slope {
         point.iter_mut().zip(x).zip(direction).for_each(|((p, x), d)| *p = x + 2.0 * step * d);
         let value = f.value_and_gradient(&point, &mut gradient);
-        if !(value < *reached.value) {
+        if value >= *reached.value || value.is_nan() {
             // Too far: second derivatives must refer to the point kept.
             f.value_and_gradient(reached.point, reached.gradient);
             break;

@@ -194,7 +194,7 @@ fn minimise_along(f: &mut dyn FnMut(f64) -> f64, at_zero: f64, slope: f64) -> f6
     let (mut inner, mut inner_value) = (0.0, at_zero);
     // Shrink until the far end is inside the fall, then grow until it is out of it.
     let mut value = g(high);
-    while !(value < at_zero) && high > 1e-18 {
+    while (value >= at_zero || value.is_nan()) && high > 1e-18 {
         high *= 0.25;
         value = g(high);
     }
