@@ -1,0 +1,158 @@
+"""One fit of one peer in this process.
+
+    peers.py <solver> <data directory> <repeats>
+
+Prints JSON: wall and CPU seconds of each repeat, the support, a note. The clock runs over the fit alone: imports, reading the data,
+putting them into the layout the peer likes best, and JAX's compilation are left out. Settings are the peers' defaults but for what a
+solver's name says; no intercept, as in the problem.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Callable
+
+import numpy as np
+
+from problem import Problem
+
+LONG = 5.0  # seconds: a longer fit is not repeated
+
+Support = np.ndarray
+Fit = Callable[[], Support]
+
+
+def abess(problem: Problem, **settings) -> Fit:
+    import abess as package
+
+    x = np.ascontiguousarray(problem.x)
+    model, y = (package.LogisticRegression, (problem.y > 0).astype(int)) if problem.loss == "logistic" else (
+        package.LinearRegression, problem.y)
+
+    def fit() -> Support:
+        fitted = model(support_size=problem.k, fit_intercept=False, thread=1, **settings).fit(x, y)
+        return np.flatnonzero(fitted.coef_)
+
+    return fit
+
+
+def scope(problem: Problem) -> Fit:
+    import jax
+    import jax.numpy as jnp
+    from skscope import ScopeSolver
+
+    jax.config.update("jax_enable_x64", True)
+    n, p = problem.x.shape
+    data = jnp.asarray(problem.x), jnp.asarray(problem.y)
+
+    def squared(w, data):
+        x, y = data
+        return 0.5 * jnp.mean((y - x @ w) ** 2) + 0.5 * problem.ridge * jnp.sum(w * w)
+
+    def logistic(w, data):
+        x, y = data
+        return jnp.mean(jnp.logaddexp(0.0, -problem.scale * y * (x @ w))) + 0.5 * problem.ridge * jnp.sum(w * w)
+
+    objective = logistic if problem.loss == "logistic" else squared
+
+    def fit() -> Support:
+        solver = ScopeSolver(dimensionality=p, sparsity=problem.k, sample_size=n)
+        solver.solve(objective, data=data, jit=True)
+        return np.asarray(solver.support_set)
+
+    return fit
+
+
+def omp(problem: Problem) -> Fit:
+    from sklearn.linear_model import OrthogonalMatchingPursuit
+
+    x = np.asfortranarray(problem.x)
+
+    def fit() -> Support:
+        fitted = OrthogonalMatchingPursuit(n_nonzero_coefs=problem.k, fit_intercept=False).fit(x, problem.y)
+        return np.flatnonzero(fitted.coef_)
+
+    return fit
+
+
+def liblinear(problem: Problem, tolerance: float) -> Fit:
+    """L1-regularised logistic regression at a strength that leaves about k non-zeros; only one fit, at that strength, is timed.
+
+    The judge refits, so the scale of the loss does not matter: log(1 + exp(-2 m(w))) is log(1 + exp(-m(2 w))).
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    x = problem.x.tocsr()
+    fits = 0
+
+    def coefficients(c: float) -> np.ndarray:
+        nonlocal fits
+        fits += 1
+        model = LogisticRegression(l1_ratio=1, C=c, solver="liblinear", fit_intercept=False, tol=tolerance, max_iter=1000)
+        return model.fit(x, problem.y).coef_.ravel()
+
+    # Bisection in log C for k to 1.02 k non-zeros.
+    low, high = 1e-3, 1e3
+    for _ in range(30):
+        c = float(np.sqrt(low * high))
+        count = np.count_nonzero(coefficients(c))
+        if problem.k <= count <= 1.02 * problem.k:
+            break
+        low, high = (c, high) if count < problem.k else (low, c)
+    notes.append(f"C = {c:.4g}, {count} non-zeros, after {fits} fits")
+
+    def fit() -> Support:
+        w = coefficients(c)
+        return np.sort(np.argsort(-np.abs(w), kind="stable")[: min(problem.k, np.count_nonzero(w))])
+
+    return fit
+
+
+SOLVERS: dict[str, Callable[[Problem], Fit]] = {
+    "abess": abess,
+    "abess-wide": lambda problem: abess(problem, exchange_num=problem.k // 2, important_search=0),
+    "abess-approx": lambda problem: abess(problem, approximate_Newton=True),
+    "scope": scope,
+    "omp": omp,
+    "liblinear": lambda problem: liblinear(problem, tolerance=1e-2),
+    "liblinear-1e-4": lambda problem: liblinear(problem, tolerance=1e-4),
+}
+notes: list[str] = []
+compiling = 0.0
+
+
+def watch_compilation() -> None:
+    """Adds up what JAX spends on tracing and compiling, to be taken off the clock."""
+    import jax.monitoring
+
+    def listen(event: str, seconds: float, **_: object) -> None:
+        global compiling
+        if event.startswith("/jax/core/compile/"):
+            compiling += seconds
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+
+
+def main() -> None:
+    name, directory, repeats = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    if name == "scope":
+        watch_compilation()
+        notes.append("compilation left out; wall time in both columns")
+    fit = SOLVERS[name](Problem.read(directory))
+    wall: list[float] = []
+    cpu: list[float] = []
+    support = np.array([], dtype=int)
+    while len(wall) < repeats and (not wall or wall[-1] < LONG):
+        before, clock, used = compiling, time.perf_counter(), time.process_time()
+        support = fit()
+        spent = compiling - before
+        wall.append(time.perf_counter() - clock - spent)
+        # What the compiler used of the processor is not known, only how long it took.
+        cpu.append(wall[-1] if spent else time.process_time() - used)
+    json.dump({"wall": wall, "cpu": cpu, "support": sorted(map(int, support)), "note": "; ".join(notes)}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
