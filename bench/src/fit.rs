@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// Processor seconds of this process, all threads together.
-fn cpu_seconds() -> f64 {
+pub fn cpu_seconds() -> f64 {
     let now = clock_gettime(ClockId::ProcessCPUTime);
     now.tv_sec as f64 + 1e-9 * now.tv_nsec as f64
 }

@@ -71,7 +71,7 @@ pub fn check(rows: &[Row], kernels: &Value, memory: &[Value]) -> Vec<Goal> {
     }
     goals.extend(truth_reached(rows));
     for workload in ["e1-1000", "e1-2000"] {
-        goals.extend(below(rows, workload, &["abess", "abess-wide", "scope"]));
+        goals.extend(below(rows, workload, &["abess", "abess-wide", "scope", "scope-double"]));
         goals.extend(below(rows, workload, &["abess-approx"]));
     }
     goals.extend(honest(rows));

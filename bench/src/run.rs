@@ -111,8 +111,8 @@ struct Part {
     memory: bool,
 }
 
-const LOGISTIC_PEERS: &[&str] = &["abess", "abess-wide", "abess-approx", "scope"];
-const LINEAR_PEERS: &[&str] = &["abess", "abess-wide", "scope", "omp"];
+const LOGISTIC_PEERS: &[&str] = &["abess", "abess-wide", "abess-approx", "scope", "scope-double"];
+const LINEAR_PEERS: &[&str] = &["abess", "abess-wide", "scope", "scope-double", "omp"];
 const TEXT_PEERS: &[&str] = &["liblinear", "liblinear-1e-4"];
 
 fn plan(options: &Options) -> Vec<Part> {
