@@ -5,6 +5,7 @@ use crate::child::{self, Ended};
 use crate::goals;
 use crate::report;
 use crate::workload;
+use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -150,6 +151,7 @@ const SEARCH_CAP: Duration = Duration::from_secs(900);
 /// Runs everything and writes the results beside a report in Markdown.
 pub fn run(options: &Options) -> Outcome {
     let bench = Bench { options, this: std::env::current_exe()? };
+    cap_memory();
     let (mut rows, mut memory) = (Vec::new(), Vec::new());
     for part in plan(options) {
         for seed in 1..=part.seeds {
@@ -163,7 +165,8 @@ pub fn run(options: &Options) -> Outcome {
                         memory.push(Value::Object(found));
                     }
                     Ok(_) => {}
-                    Err(error) => eprintln!("memory of {} not measured: {error}", part.workload),
+                    // Kept in the results: a fit that runs out of memory must not vanish from the list of goals.
+                    Err(error) => memory.push(json!({"workload": part.workload, "failed": error.to_string()})),
                 }
             }
             fs::remove_dir_all(&dir)?;
@@ -183,6 +186,19 @@ pub fn run(options: &Options) -> Outcome {
     println!("{report}");
     eprintln!("written: {} and the same as .md", options.out.display());
     Ok(())
+}
+
+/// Gives the fits half of the machine's memory: one that asks for more fails alone instead of taking the machine with it.
+fn cap_memory() {
+    let total = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok())
+    });
+    if let Some(kilobytes) = total {
+        let limit = Rlimit { current: Some(512 * kilobytes), maximum: Some(512 * kilobytes) };
+        if let Err(error) = setrlimit(Resource::As, limit) {
+            eprintln!("no cap on memory: {error}");
+        }
+    }
 }
 
 struct Bench<'a> {
