@@ -13,7 +13,7 @@ pub enum Ended {
     Printed(String),
     /// Killed at the cap.
     TimeOut,
-    /// Otherwise; the end of its standard error.
+    /// Otherwise; why, in its own words.
     Failed(String),
 }
 
@@ -51,12 +51,14 @@ pub fn run(program: &Path, arguments: &[&str], input: &str, cap: Duration) -> Ou
         thread::sleep(Duration::from_millis(20));
     };
     let (stdout, stderr) = (stdout.join().unwrap_or_default(), stderr.join().unwrap_or_default());
-    Ok(if status.success() {
-        Ended::Printed(stdout)
-    } else {
-        let last: Vec<&str> = stderr.trim().lines().rev().take(3).collect();
-        Ended::Failed(last.into_iter().rev().collect::<Vec<_>>().join(" / "))
-    })
+    Ok(if status.success() { Ended::Printed(stdout) } else { Ended::Failed(reason(&stderr).to_string()) })
+}
+
+/// The line that says why: after the place of a Rust panic, last in a Python traceback.
+fn reason(stderr: &str) -> &str {
+    let mut lines = stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+    let panic = lines.by_ref().find(|line| line.contains("panicked at")).and_then(|_| lines.next());
+    panic.or_else(|| stderr.trim().lines().last()).unwrap_or("without a word")
 }
 
 /// Reads a pipe to its end beside the wait, so that a talkative child never blocks.
