@@ -1,16 +1,25 @@
 //! Inner loops over contiguous memory, compiled for the widest vectors of the machine.
 //!
-//! The loops are plain Rust with fixed numbers of independent accumulators; `pulp` picks, at run time, a
-//! version compiled with AVX2 where the processor has it. The accumulators fix the order of every sum,
-//! so the bits are the same on every x86 machine.
+//! The loops are plain Rust with a fixed number of independent sums (`pulp`'s vectors where the compiler needs telling); `pulp` picks, at
+//! run time, the version compiled with AVX2 and FMA where the processor has them. The order of every sum is fixed, so the same machine gives
+//! the same bits.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use std::sync::OnceLock;
 
 /// How an entry of a design is stored; sums are always in f64.
 pub trait Entry: Copy + Default + Send + Sync + std::fmt::Debug + 'static + private::Sealed {
     /// The value as f64, exactly.
     fn widen(self) -> f64;
+
+    /// `out[j] = column_j . r` with the vectors of one instruction set.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn dot_columns<S: Simd>(_simd: S, columns: &[Self], r: &[f64], out: &mut [f64]) {
+        for (column, o) in columns.chunks_exact(r.len()).zip(out) {
+            *o = dot_body(column, r);
+        }
+    }
 }
 
 impl Entry for f64 {
@@ -18,6 +27,46 @@ impl Entry for f64 {
     fn widen(self) -> f64 {
         self
     }
+
+    /// Four columns at a time read r from the cache once for the four: on a machine with little first-level cache, r is evicted by the
+    /// columns streaming through.
+    #[inline(always)]
+    fn dot_columns<S: Simd>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
+        let n = r.len();
+        let mut groups = out.chunks_exact_mut(4);
+        let mut blocks = columns.chunks_exact(4 * n);
+        for (group, block) in (&mut groups).zip(&mut blocks) {
+            let (low, high) = block.split_at(2 * n);
+            let ((a, b), (c, d)) = (low.split_at(n), high.split_at(n));
+            group.copy_from_slice(&four_dots(simd, [a, b, c, d], r));
+        }
+        for (column, o) in blocks.remainder().chunks_exact(n).zip(groups.into_remainder()) {
+            *o = dot_body(column, r);
+        }
+    }
+}
+
+#[inline(always)]
+fn four_dots<S: Simd>(simd: S, columns: [&[f64]; 4], r: &[f64]) -> [f64; 4] {
+    let (r_pairs, _) = pulp::as_arrays::<2, _>(S::as_simd_f64s(r).0);
+    let pairs = columns.map(|c| &pulp::as_arrays::<2, _>(S::as_simd_f64s(c).0).0[..r_pairs.len()]);
+    let zero = simd.splat_f64s(0.0);
+    let mut sums = [[zero; 2]; 4];
+    for (i, r) in r_pairs.iter().enumerate() {
+        for c in 0..4 {
+            let x = &pairs[c][i];
+            sums[c][0] = simd.mul_add_e_f64s(x[0], r[0], sums[c][0]);
+            sums[c][1] = simd.mul_add_e_f64s(x[1], r[1], sums[c][1]);
+        }
+    }
+    let done = r_pairs.len() * 2 * S::F64_LANES;
+    let mut out = [0.0; 4];
+    for c in 0..4 {
+        let both = simd.add_f64s(sums[c][0], sums[c][1]);
+        let tail: f64 = columns[c][done..].iter().zip(&r[done..]).map(|(x, r)| x * r).sum();
+        out[c] = simd.reduce_sum_f64s(both) + tail;
+    }
+    out
 }
 
 impl Entry for f32 {
@@ -38,122 +87,121 @@ fn arch() -> Arch {
     *ARCH.get_or_init(Arch::new)
 }
 
-/// Accumulators per column: two AVX2 vectors.
-const LANES: usize = 8;
+/// A named operation for `pulp` to compile once per instruction set. (A closure would do, but the compiler then makes a function of its
+/// body, without the instruction set.)
+macro_rules! operation {
+    ($name:ident<$($lifetime:lifetime),+> { $($field:ident: $type:ty),+ } -> $output:ty, |$simd:ident| $body:expr) => {
+        struct $name<$($lifetime),+, T> {
+            $($field: $type),+
+        }
 
-#[inline(always)]
-fn total(lanes: [f64; LANES]) -> f64 {
-    ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
-}
+        impl<$($lifetime),+, T: Entry> WithSimd for $name<$($lifetime),+, T> {
+            type Output = $output;
 
-#[inline(always)]
-fn dots<T: Entry, const C: usize>(columns: [&[T]; C], r: &[f64]) -> [f64; C] {
-    let n = r.len();
-    let columns = columns.map(|c| &c[..n]);
-    let (r_body, r_tail) = r.as_chunks::<LANES>();
-    let bodies = columns.map(|c| c.as_chunks::<LANES>().0);
-    let mut sums = [[0.0; LANES]; C];
-    for (i, r) in r_body.iter().enumerate() {
-        for c in 0..C {
-            let x = &bodies[c][i];
-            for l in 0..LANES {
-                sums[c][l] += x[l].widen() * r[l];
+            #[inline(always)]
+            fn with_simd<S: Simd>(self, $simd: S) -> Self::Output {
+                let $name { $($field),+ } = self;
+                $body
             }
         }
-    }
-    let done = n - r_tail.len();
-    let mut out = [0.0; C];
-    for c in 0..C {
-        let mut tail = 0.0;
-        for (x, r) in columns[c][done..].iter().zip(r_tail) {
-            tail += x.widen() * r;
-        }
-        out[c] = total(sums[c]) + tail;
-    }
-    out
+    };
 }
+
+/// Independent sums per column: four AVX2 vectors hide the latency of the additions.
+const LANES: usize = 16;
+
+/// Adds up the lanes, halves first.
+#[inline(always)]
+fn total(mut lanes: [f64; LANES]) -> f64 {
+    let mut width = LANES / 2;
+    while width > 0 {
+        for l in 0..width {
+            lanes[l] += lanes[l + width];
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
+#[inline(always)]
+fn dot_body<T: Entry>(x: &[T], r: &[f64]) -> f64 {
+    let (x_body, x_tail) = x.as_chunks::<LANES>();
+    let (r_body, r_tail) = r.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (x, r) in x_body.iter().zip(r_body) {
+        for l in 0..LANES {
+            sums[l] += x[l].widen() * r[l];
+        }
+    }
+    let mut tail = 0.0;
+    for (x, r) in x_tail.iter().zip(r_tail) {
+        tail += x.widen() * r;
+    }
+    total(sums) + tail
+}
+
+operation!(DotColumns<'a, 'b> { columns: &'a [T], r: &'a [f64], out: &'b mut [f64] } -> (), |simd| T::dot_columns(simd, columns, r, out));
+
+operation!(Dot<'a> { x: &'a [T], r: &'a [f64] } -> f64, |_simd| dot_body(x, r));
+
+operation!(WeightedSquare<'a> { x: &'a [T], w: &'a [f64] } -> f64, |_simd| {
+    let (x_body, x_tail) = x.as_chunks::<LANES>();
+    let (w_body, w_tail) = w.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (x, w) in x_body.iter().zip(w_body) {
+        for l in 0..LANES {
+            let v = x[l].widen();
+            sums[l] += v * v * w[l];
+        }
+    }
+    let mut tail = 0.0;
+    for (x, w) in x_tail.iter().zip(w_tail) {
+        tail += x.widen() * x.widen() * w;
+    }
+    total(sums) + tail
+});
+
+operation!(Axpy<'a, 'b> { a: f64, x: &'a [T], out: &'b mut [f64] } -> (), |_simd| {
+    for (o, x) in out.iter_mut().zip(x) {
+        *o += a * x.widen();
+    }
+});
+
+operation!(Axpy4<'a, 'b> { a: [f64; 4], x: [&'a [T]; 4], out: &'b mut [f64] } -> (), |_simd| {
+    let n = out.len();
+    let x = x.map(|c| &c[..n]);
+    for i in 0..n {
+        out[i] += (a[0] * x[0][i].widen() + a[1] * x[1][i].widen())
+            + (a[2] * x[2][i].widen() + a[3] * x[3][i].widen());
+    }
+});
 
 /// `out[j] = column_j . r` for the columns stored one after another in `columns`.
 pub(crate) fn dot_columns<T: Entry>(columns: &[T], r: &[f64], out: &mut [f64]) {
-    let n = r.len();
-    if n == 0 {
+    if r.is_empty() {
         return out.fill(0.0);
     }
-    arch().dispatch(
-        #[inline(always)]
-        || {
-            // Four columns at a time read r from the cache once for the four.
-            let mut groups = out.chunks_exact_mut(4);
-            let mut at = 0;
-            for group in &mut groups {
-                let c = |i: usize| &columns[at + i * n..at + (i + 1) * n];
-                group.copy_from_slice(&dots([c(0), c(1), c(2), c(3)], r));
-                at += 4 * n;
-            }
-            for o in groups.into_remainder() {
-                *o = dots([&columns[at..at + n]], r)[0];
-                at += n;
-            }
-        },
-    );
+    arch().dispatch(DotColumns { columns, r, out });
 }
 
-/// `x . y`.
-pub(crate) fn dot<T: Entry>(x: &[T], y: &[f64]) -> f64 {
-    arch().dispatch(
-        #[inline(always)]
-        || dots([x], y)[0],
-    )
+/// `x . r`.
+pub(crate) fn dot<T: Entry>(x: &[T], r: &[f64]) -> f64 {
+    arch().dispatch(Dot { x, r })
 }
 
 /// `sum_i w_i x_i^2`.
 pub(crate) fn weighted_square<T: Entry>(x: &[T], w: &[f64]) -> f64 {
-    arch().dispatch(
-        #[inline(always)]
-        || {
-            let (x_body, x_tail) = x.as_chunks::<LANES>();
-            let (w_body, w_tail) = w.as_chunks::<LANES>();
-            let mut sums = [0.0; LANES];
-            for (x, w) in x_body.iter().zip(w_body) {
-                for l in 0..LANES {
-                    let v = x[l].widen();
-                    sums[l] += v * v * w[l];
-                }
-            }
-            let mut tail = 0.0;
-            for (x, w) in x_tail.iter().zip(w_tail) {
-                tail += x.widen() * x.widen() * w;
-            }
-            total(sums) + tail
-        },
-    )
+    arch().dispatch(WeightedSquare { x, w })
 }
 
 /// `out += a x`.
 pub(crate) fn axpy<T: Entry>(a: f64, x: &[T], out: &mut [f64]) {
-    arch().dispatch(
-        #[inline(always)]
-        || {
-            for (o, x) in out.iter_mut().zip(x) {
-                *o += a * x.widen();
-            }
-        },
-    )
+    arch().dispatch(Axpy { a, x, out })
 }
 
 /// `out += sum_c a[c] x[c]` for four columns: one pass over `out` instead of four.
 pub(crate) fn axpy4<T: Entry>(a: [f64; 4], x: [&[T]; 4], out: &mut [f64]) {
-    arch().dispatch(
-        #[inline(always)]
-        || {
-            let n = out.len();
-            let x = x.map(|c| &c[..n]);
-            for i in 0..n {
-                out[i] += (a[0] * x[0][i].widen() + a[1] * x[1][i].widen())
-                    + (a[2] * x[2][i].widen() + a[3] * x[3][i].widen());
-            }
-        },
-    )
+    arch().dispatch(Axpy4 { a, x, out })
 }
 
 /// Euclidean norm.

@@ -58,6 +58,7 @@ impl Solver for Auto {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
+        self.limits.validate()?;
         let limits = Limits { tolerance: 0.0, ..self.limits };
         let mut run = Run::new(self.name(), objective, sparsity, &limits, watch)?;
         let first = run.begin(start)?;
