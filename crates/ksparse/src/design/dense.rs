@@ -71,18 +71,38 @@ impl<'a, T: Entry> Dense<'a, T> {
         Ok(())
     }
 
-    /// The columns of `which` side by side, each times the square root of `weights` when given.
-    fn collect(&self, which: &[usize], weights: Option<&[f64]>) -> Mat<f64> {
+    /// The columns of `which` side by side, over all rows.
+    fn collect(&self, which: &[usize]) -> Mat<f64> {
         let mut out = Mat::zeros(self.nrows, which.len());
         for (c, &j) in which.iter().enumerate() {
-            let target = out.col_as_slice_mut(c);
-            match weights {
-                None => target.iter_mut().zip(self.column(j)).for_each(|(o, v)| *o = v.widen()),
-                Some(w) => target.iter_mut().zip(self.column(j)).zip(w).for_each(|((o, v), w)| *o = v.widen() * w),
-            }
+            out.col_as_slice_mut(c).iter_mut().zip(self.column(j)).for_each(|(o, v)| *o = v.widen());
         }
         out
     }
+
+    /// The columns of `which` side by side, over the rows given, each entry times its row's factor.
+    fn collect_rows(&self, which: &[usize], rows: &[u32], factors: Option<&[f64]>) -> Mat<f64> {
+        let mut out = Mat::zeros(rows.len(), which.len());
+        for (c, &j) in which.iter().enumerate() {
+            take_rows(self.column(j), rows, factors, out.col_as_slice_mut(c));
+        }
+        out
+    }
+}
+
+/// `out[i] = factors[rows[i]] x[rows[i]]`.
+fn take_rows<T: Entry>(x: &[T], rows: &[u32], factors: Option<&[f64]>, out: &mut [f64]) {
+    match factors {
+        Some(f) if rows.len() == x.len() => out.iter_mut().zip(x).zip(f).for_each(|((o, x), f)| *o = x.widen() * f),
+        None => out.iter_mut().zip(rows).for_each(|(o, &i)| *o = x[i as usize].widen()),
+        Some(f) => out.iter_mut().zip(rows).for_each(|(o, &i)| *o = x[i as usize].widen() * f[i as usize]),
+    }
+}
+
+/// The rows whose weight is not 0: the others take no part in a weighted product. (Half the samples of a well separated
+/// classification problem have no curvature.)
+fn weighty(weights: &[f64]) -> Vec<u32> {
+    (0..weights.len()).filter(|&i| weights[i] != 0.0).map(|i| i as u32).collect()
 }
 
 impl<T: Entry> Design for Dense<'_, T> {
@@ -131,21 +151,24 @@ impl<T: Entry> Design for Dense<'_, T> {
     }
 
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
-        let weighted = self.collect(left, Some(weights));
+        let rows = weighty(weights);
+        let weighted = self.collect_rows(left, &rows, Some(weights));
         let k = left.len();
         let mut out = Mat::<f64>::zeros(k, right.len());
         if k == 0 || right.is_empty() {
             return out;
         }
-        for_column_blocks(out.as_mut(), BLOCK, self.nrows * k * right.len(), |b, target| {
-            let tile = self.collect(&right[b * BLOCK..b * BLOCK + target.ncols()], None);
+        for_column_blocks(out.as_mut(), BLOCK, rows.len() * k * right.len(), |b, target| {
+            let which = &right[b * BLOCK..b * BLOCK + target.ncols()];
+            let tile =
+                if rows.len() == self.nrows { self.collect(which) } else { self.collect_rows(which, &rows, None) };
             matmul::matmul(target, Accum::Replace, weighted.transpose(), &tile, 1.0, Par::Seq);
         });
         out
     }
 
     fn gather<'b>(&'b self, support: &[usize]) -> Box<dyn Columns + 'b> {
-        Box::new(DenseColumns { body: self.collect(support, None), scaled: Mat::new() })
+        Box::new(DenseColumns { body: self.collect(support) })
     }
 
     fn cost(&self) -> f64 {
@@ -180,8 +203,6 @@ fn combine<'c, T: Entry>(w: &[f64], column: impl Fn(usize) -> &'c [T], out: &mut
 /// Columns copied side by side.
 struct DenseColumns {
     body: Mat<f64>,
-    /// Scratch: the columns times the square roots of the weights.
-    scaled: Mat<f64>,
 }
 
 impl DenseColumns {
@@ -206,19 +227,17 @@ impl Columns for DenseColumns {
     }
 
     fn gram(&mut self, weights: &[f64], out: MatMut<'_, f64>) {
-        let (n, k) = (self.body.nrows(), self.body.ncols());
-        if k == 0 {
+        if self.body.ncols() == 0 {
             return;
         }
-        if self.scaled.ncols() != k {
-            self.scaled = Mat::zeros(n, k);
+        // B'B with B the rows times the square roots of their weights: one copy serves both sides.
+        let rows = weighty(weights);
+        let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
+        let mut scaled = Mat::zeros(rows.len(), self.body.ncols());
+        for c in 0..self.body.ncols() {
+            take_rows(self.column(c), &rows, Some(&roots), scaled.col_as_slice_mut(c));
         }
-        for c in 0..k {
-            let target = self.scaled.col_as_slice_mut(c);
-            let source = self.body.col_as_slice(c);
-            target.iter_mut().zip(source).zip(weights).for_each(|((o, v), w)| *o = v * w);
-        }
-        lower_product(self.body.as_ref(), self.scaled.as_ref(), out);
+        lower_product(scaled.as_ref(), scaled.as_ref(), out);
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {

@@ -75,7 +75,7 @@ pub trait Columns: Send {
     /// `out = A' r`.
     fn tmul(&self, r: &[f64], out: &mut [f64]);
 
-    /// The lower triangle of `A' diag(weights) A`; what is above the diagonal of `out` is left as it was.
+    /// The lower triangle of `A' diag(weights) A`, weights non-negative; what is above the diagonal of `out` is left as it was.
     fn gram(&mut self, weights: &[f64], out: MatMut<'_, f64>);
 
     /// `out[c] = sum_i weights[i] A[i, c]^2`.

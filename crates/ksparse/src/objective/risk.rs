@@ -43,6 +43,7 @@ pub struct Risk<'a> {
     /// The intercept's coordinate, if there is one; `[p]` or `[]`.
     free: Vec<usize>,
     squares: OnceLock<Vec<f64>>,
+    at_zero: OnceLock<f64>,
 }
 
 impl<'a> Risk<'a> {
@@ -68,6 +69,7 @@ impl<'a> Risk<'a> {
             ridge: 0.0,
             free: Vec::new(),
             squares: OnceLock::new(),
+            at_zero: OnceLock::new(),
         })
     }
 
@@ -89,6 +91,7 @@ impl<'a> Risk<'a> {
             ridge: self.ridge,
             free: self.free.clone(),
             squares: self.squares.clone(),
+            at_zero: self.at_zero.clone(),
         };
         same.with_ridge(lambda)
     }
@@ -99,6 +102,7 @@ impl<'a> Risk<'a> {
         self.weights = weights.iter().map(|w| w / total).collect();
         self.total_weight = total;
         self.squares = OnceLock::new();
+        self.at_zero = OnceLock::new();
         Ok(self)
     }
 
@@ -191,6 +195,13 @@ impl<'a> Risk<'a> {
         })
     }
 
+    /// f(0), computed once: the size of f.
+    fn value_at_zero(&self) -> f64 {
+        *self
+            .at_zero
+            .get_or_init(|| self.target.iter().zip(&self.weights).map(|(&y, w)| w * self.loss.value(0.0, y)).sum())
+    }
+
     /// `max_i ||H_s(x_i)||^2` over the rows: R_s^2 of the theory.
     pub fn largest_row_norm_squared(&self, s: usize) -> f64 {
         let mut row = Vec::new();
@@ -256,6 +267,7 @@ impl Objective for Risk<'_> {
         let mut derivatives = vec![0.0; z.len()];
         let mut weights = vec![0.0; z.len()];
         self.loss.evaluate(&z, &self.target, &self.weights, &mut derivatives, &mut weights);
+        forget_flat(&mut weights);
         Some(Box::new(RiskHessian { risk: self, weights }))
     }
 
@@ -290,6 +302,13 @@ impl Objective for Risk<'_> {
     fn gradient_cost(&self) -> f64 {
         self.design.cost()
     }
+}
+
+/// Sets to 0 the curvatures that are negligible beside the largest: a matrix of second derivatives made without them is right to four
+/// digits, and designs skip rows of weight 0. (Matrices guide the search; values and gradients are never approximated.)
+fn forget_flat(curvatures: &mut [f64]) {
+    let negligible = 1e-5 * curvatures.iter().fold(0.0, |m: f64, &c| m.max(c));
+    curvatures.iter_mut().for_each(|c| *c = if *c < negligible { 0.0 } else { *c });
 }
 
 /// Curvature weights of the samples at one point.
@@ -396,7 +415,9 @@ impl Restricted for RestrictedRisk<'_> {
     }
 
     fn hessian(&mut self, mut out: MatMut<'_, f64>) {
-        self.columns.gram(&self.curvatures, out.rb_mut());
+        self.scratch.copy_from_slice(&self.curvatures);
+        forget_flat(&mut self.scratch);
+        self.columns.gram(&self.scratch, out.rb_mut());
         for (c, ridge) in self.ridge.iter().enumerate() {
             out[(c, c)] += ridge;
         }
@@ -423,9 +444,7 @@ impl Restricted for RestrictedRisk<'_> {
     }
 
     fn reference_value(&self) -> f64 {
-        // f(0); labels are symmetric for every classification loss, so one evaluation would do there.
-        let risk = self.risk;
-        risk.target.iter().zip(&risk.weights).map(|(&y, w)| w * risk.loss.value(0.0, y)).sum()
+        self.risk.value_at_zero()
     }
 
     fn curvature_jumps(&self) -> bool {

@@ -11,7 +11,7 @@
 //! of one coordinate among those looked at improves.
 
 use super::exchange::{Effort, polish};
-use super::grahtp::{curvature, descend};
+use super::grahtp::{descend, units};
 use super::prune::widen_and_prune;
 use super::run::{Iterate, Run};
 use super::{Fbs, Limits, Progress, Solution, Solver, Status};
@@ -41,7 +41,7 @@ pub struct Auto {
 const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-2, ..InnerOptions::EXACT };
 
 /// Second-order steps are taken when one costs at most so many gradients.
-const AFFORDABLE: f64 = 40.0;
+const AFFORDABLE: f64 = 8.0;
 
 /// Work below this (multiply-adds, some milliseconds) is always affordable.
 const SMALL: f64 = 5e6;
@@ -64,7 +64,7 @@ impl Solver for Auto {
         let first = run.begin(start)?;
         let plan = Plan::new(&run, &first);
         let (mut at, mut status) = search(&mut run, first, &plan)?;
-        if start.is_none() && plan.small && !is_limit(status) {
+        if start.is_none() && !is_limit(status) {
             for other in other_starts(&run, &at, sparsity, &plan)? {
                 let (next, ended) = refine(&mut run, other, &plan, at.value)?;
                 if next.value < at.value {
@@ -93,9 +93,10 @@ struct Plan {
     second_order: bool,
     /// Candidates of an ordinary exchange round, and of the last.
     effort: Effort,
-    /// Whether other starts are cheap too, and whether very many are.
-    small: bool,
-    tiny: bool,
+    /// Which other starts are cheap too: forward selection, backward elimination, forward selection from each coordinate.
+    forward: bool,
+    backward: bool,
+    each_coordinate: bool,
 }
 
 impl Plan {
@@ -105,9 +106,9 @@ impl Plan {
         let budget = (AFFORDABLE * gradient).max(SMALL);
         let narrow = 2 * run.budget.k + 50;
         let (k_f, p) = (k as f64, run.objective.dim() as f64);
+        // Every pair: k p refits, each some products with k columns.
+        let every_pair = k_f * p <= 500.0 && 10.0 * k_f * k_f * gradient <= SMALL;
         let small = k_f * gradient <= SMALL;
-        // Every pair: k p refits, each a few products with k columns.
-        let every_pair = small && k_f * k_f * gradient * 10.0 <= SMALL && k_f * p <= 1e4;
         let mut plan = Self {
             has_hessian: false,
             second_order: false,
@@ -118,8 +119,9 @@ impl Plan {
                 every_pair,
                 refit: if small { InnerOptions::EXACT } else { LOOSE },
             },
-            small,
-            tiny: k_f * p * gradient * 20.0 <= SMALL,
+            forward: k_f * gradient <= 4.0 * SMALL,
+            backward: small && p.powi(3) <= SMALL,
+            each_coordinate: every_pair && 20.0 * k_f * p * gradient <= SMALL,
         };
         if let Some(hessian) = run.objective.hessian(at.as_sparse()) {
             plan.has_hessian = true;
@@ -134,17 +136,22 @@ impl Plan {
     }
 }
 
-/// Where else to start on a small problem: forward selection, backward elimination and, if there is little to lose, forward selection
-/// from each coordinate in turn (a good pair may have no good member).
+/// Where else to start when that costs little: forward selection, backward elimination, forward selection from each coordinate in
+/// turn (a good pair may have no good member).
 fn other_starts(run: &Run, at: &Iterate, sparsity: &Sparsity, plan: &Plan) -> Result<Vec<Iterate>> {
-    let forward = Fbs::default();
+    let fbs = Fbs::default();
     let dim = run.objective.dim();
-    let mut starts = vec![run.begin(Some(&forward.fit(run.objective, sparsity)?))?];
-    starts.extend(widen_and_prune(run, at, None, dim, &plan.effort.refit)?);
-    if plan.tiny {
+    let mut starts = Vec::new();
+    if plan.forward {
+        starts.push(run.begin(Some(&fbs.fit(run.objective, sparsity)?))?);
+    }
+    if plan.backward {
+        starts.extend(widen_and_prune(run, at, None, dim, &plan.effort.refit)?);
+    }
+    if plan.each_coordinate {
         for j in (0..dim).filter(|&j| !run.budget.is_free(j)) {
             let seed = Solution::guess(vec![j], vec![f64::MIN_POSITIVE]);
-            starts.push(run.begin(Some(&forward.fit_from(run.objective, sparsity, &seed)?))?);
+            starts.push(run.begin(Some(&fbs.fit_from(run.objective, sparsity, &seed)?))?);
         }
     }
     Ok(starts)
@@ -153,21 +160,21 @@ fn other_starts(run: &Run, at: &Iterate, sparsity: &Sparsity, plan: &Plan) -> Re
 /// Swaps, then what `refine` does.
 fn search(run: &mut Run, first: Iterate, plan: &Plan) -> Result<(Iterate, Status)> {
     if plan.has_hessian && !plan.second_order {
-        return descend(run, first, true, &LOOSE);
+        let units = units(run, &first);
+        return descend(run, first, units.as_deref());
     }
     // Plain GraHTP to the end, so that what follows can only be better than its answer.
-    let (at, status) = descend(run, first, false, &InnerOptions::EXACT)?;
+    let (at, status) = descend(run, first, None)?;
     if is_limit(status) { Ok((at, status)) } else { refine(run, at, plan, f64::INFINITY) }
 }
 
 /// Leaps and exchanges until neither helps. Points that are not below `record_below` are not recorded.
 fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) -> Result<(Iterate, Status)> {
     record_below = record_below.min(at.value);
-    let curvature = curvature(run, &at, true);
+    let units = units(run, &at);
+    let units = units.as_deref();
     let k = run.budget.k;
-    let leap = |run: &Run, at: &Iterate, extra: usize| {
-        widen_and_prune(run, at, curvature.as_deref(), extra, &plan.effort.refit)
-    };
+    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, units, extra, &plan.effort.refit);
 
     // Short leaps on their own, while they gain more than a trifle.
     while let Some(next) = leap(run, &at, (k / 2).max(1))? {
@@ -183,13 +190,13 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
     // Exchanges; then leaps followed by exchanges: long ones until they fail, then short ones.
     let narrow = Effort { wide: plan.effort.narrow, ..plan.effort };
     let mut limit;
-    (at, limit) = polish(run, at, &narrow, record_below)?;
+    (at, limit) = polish(run, at, units, &narrow, record_below)?;
     for extra in [k, (k / 2).max(1)] {
         while limit.is_none() {
             record_below = record_below.min(at.value);
             let Some(far) = leap(run, &at, extra)? else { break };
             let next;
-            (next, limit) = polish(run, far, &narrow, record_below)?;
+            (next, limit) = polish(run, far, units, &narrow, record_below)?;
             if next.value >= at.value * (1.0 - 1e-9) {
                 break;
             }
@@ -199,7 +206,7 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
     if limit.is_none() {
         record_below = record_below.min(at.value);
         let last = Effort { narrow: plan.effort.wide, ..plan.effort };
-        (at, limit) = polish(run, at, &last, record_below)?;
+        (at, limit) = polish(run, at, units, &last, record_below)?;
     }
     Ok((at, limit.unwrap_or(Status::SupportStable)))
 }

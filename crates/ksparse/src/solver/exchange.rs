@@ -53,12 +53,13 @@ struct Pair {
 pub(super) fn polish(
     run: &mut Run,
     mut at: Iterate,
+    units: Option<&[f64]>,
     effort: &Effort,
     mut record_below: f64,
 ) -> Result<(Iterate, Option<Status>)> {
     let mut width = effort.narrow.min(effort.wide);
     loop {
-        let scores = Scores::new(run, &at, run.gradient(&at)?, width);
+        let scores = Scores::new(run, &at, run.gradient(&at)?, units, width);
         let mut next = match &scores {
             Some(scores) => take_some(run, &at, scores, effort)?,
             None => None,
@@ -161,10 +162,10 @@ struct Scores {
 
 impl Scores {
     /// `None` when the objective offers no Hessian.
-    fn new(run: &Run, at: &Iterate, gradient: &[f64], width: usize) -> Option<Self> {
+    fn new(run: &Run, at: &Iterate, gradient: &[f64], units: Option<&[f64]>, width: usize) -> Option<Self> {
         let hessian = run.objective.hessian(at.as_sparse())?;
         let k = at.support.len();
-        let candidates = screen(run, at, gradient, &*hessian, width);
+        let candidates = screen(run, at, gradient, units, width);
         let slope: Vec<f64> = at.support.iter().map(|&j| gradient[j]).collect();
         let model = LocalModel::new(run, at, slope, &*hessian);
         let cross = hessian.block(&at.support, &candidates);
@@ -301,14 +302,8 @@ impl Place {
     }
 }
 
-/// The `width` coordinates outside that promise most on their own, ascending.
-fn screen(
-    run: &Run,
-    at: &Iterate,
-    gradient: &[f64],
-    hessian: &dyn crate::objective::Hessian,
-    width: usize,
-) -> Vec<usize> {
+/// The `width` coordinates outside that promise most on their own (`g_j^2 / units_j`), ascending.
+fn screen(run: &Run, at: &Iterate, gradient: &[f64], units: Option<&[f64]>, width: usize) -> Vec<usize> {
     let dim = gradient.len();
     let mut outside = vec![true; dim];
     at.support.iter().for_each(|&j| outside[j] = false);
@@ -317,10 +312,9 @@ fn screen(
     if width >= count {
         return (0..dim).filter(|&j| outside[j]).collect();
     }
-    let mut curvature = vec![0.0; dim];
-    hessian.diagonal(&mut curvature);
     let mut chosen = top_by(dim, width, |j| {
-        if outside[j] && curvature[j] > 0.0 { gradient[j] * gradient[j] / curvature[j] } else { 0.0 }
+        let unit = units.map_or(1.0, |u| u[j]);
+        if outside[j] && unit > 0.0 { gradient[j] * gradient[j] / unit } else { 0.0 }
     });
     chosen.sort_unstable();
     chosen

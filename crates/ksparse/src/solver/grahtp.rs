@@ -227,7 +227,8 @@ impl Grahtp {
 
     /// Exact debiasing, the step chosen as a number of swaps.
     fn with_swaps(&self, mut run: Run, first: Iterate) -> Result<Solution> {
-        let (at, status) = descend(&mut run, first, self.scaled, &InnerOptions::EXACT)?;
+        let units = if self.scaled { units(&run, &first) } else { None };
+        let (at, status) = descend(&mut run, first, units.as_deref())?;
         Ok(run.finish(at, status))
     }
 
@@ -278,19 +279,22 @@ fn step_and_keep(run: &Run, at: &Iterate, gradient: &[f64], eta: f64) -> Iterate
     Iterate::new(support, x, f64::NAN, true)
 }
 
-/// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit.
-pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, refit: &InnerOptions) -> Result<(Iterate, Status)> {
-    let curvature = curvature(run, &at, scaled);
-    let mut swaps = (run.budget.k / 4).max(1);
+/// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit. Refits on the way are a little loose;
+/// the last support is refitted exactly and looked at once more.
+pub(super) fn descend(run: &mut Run, mut at: Iterate, units: Option<&[f64]>) -> Result<(Iterate, Status)> {
+    const ON_THE_WAY: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
+    let most = (run.budget.k / 4).max(1);
+    let mut swaps = most;
+    let mut exact = false;
     loop {
-        let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, curvature.as_deref(), swaps);
+        let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, units, swaps);
         let fewest = ranking.fewest();
         swaps = swaps.max(fewest).min(ranking.most());
         let mut accepted = None;
         while swaps > 0 {
             let support = ranking.support(&at, swaps);
             let x = run.carry(&at, &support);
-            let options = InnerOptions { abandon_above: at.value, ..*refit };
+            let options = InnerOptions { abandon_above: at.value, ..ON_THE_WAY };
             let (next, ended) = run.try_refit(support, x, &options)?;
             if ended != Ended::Abandoned && next.value < at.value - 1e-12 * at.value.abs() {
                 accepted = Some(next);
@@ -299,32 +303,34 @@ pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, refit: &Inne
             swaps = if swaps > fewest { (swaps / 2).max(fewest) } else { 0 };
         }
         let Some(next) = accepted else {
-            let same = at.clone();
-            let limit = run.record(&at, &same, f64::NAN);
-            return Ok((at, limit.filter(|s| s.outranks_convergence()).unwrap_or(Status::SupportStable)));
+            let next =
+                if exact { at.clone() } else { run.refit(at.support.clone(), at.x.clone(), &InnerOptions::EXACT)? };
+            let limit = if exact { run.record(&at, &next, f64::NAN) } else { None };
+            at = next;
+            if exact || limit.is_some() {
+                return Ok((at, limit.filter(|s| s.outranks_convergence()).unwrap_or(Status::SupportStable)));
+            }
+            (exact, swaps) = (true, 1);
+            continue;
         };
+        exact = false;
         let limit = run.record(&at, &next, ranking.step(swaps));
         let settled = run.settled(&at, &next);
         at = next;
-        if let Some(status) = limit {
-            return Ok((at, status));
+        if settled || limit.is_some() {
+            let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
+            return Ok((at, limit.unwrap_or(Status::Tolerance)));
         }
-        if settled {
-            return Ok((at, Status::Tolerance));
-        }
-        swaps = (2 * swaps).min((run.budget.k / 4).max(1));
+        swaps = (2 * swaps).min(most);
     }
 }
 
-/// The diagonal of the Hessian where scores are to be scaled and the objective offers it.
-pub(super) fn curvature(run: &Run, at: &Iterate, scaled: bool) -> Option<Vec<f64>> {
-    let hessian = scaled.then(|| run.objective.hessian(at.as_sparse())).flatten()?;
+/// The units of the coordinates, as curvatures, where the objective knows them: a bound that holds everywhere, or the diagonal of the
+/// Hessian at this point.
+pub(super) fn units(run: &Run, at: &Iterate) -> Option<Vec<f64>> {
     let mut diagonal = vec![0.0; run.objective.dim()];
-    hessian.diagonal(&mut diagonal);
-    // Where samples sit on straight pieces of their loss (Huber at 0: all of them) the Hessian says little or nothing about units.
-    let mut majorant = vec![0.0; diagonal.len()];
-    if !run.objective.is_quadratic() && run.objective.majorant_diagonal(&mut majorant) {
-        diagonal.iter_mut().zip(&majorant).for_each(|(d, m)| *d = d.max(0.1 * m));
+    if !run.objective.majorant_diagonal(&mut diagonal) {
+        run.objective.hessian(at.as_sparse())?.diagonal(&mut diagonal);
     }
     Some(diagonal)
 }

@@ -15,11 +15,11 @@ use crate::restricted::InnerOptions;
 pub(super) fn widen_and_prune(
     run: &Run,
     at: &Iterate,
-    curvature: Option<&[f64]>,
+    units: Option<&[f64]>,
     extra: usize,
     refit: &InnerOptions,
 ) -> Result<Option<Iterate>> {
-    let support = Ranking::new(&run.budget, at, run.gradient(at)?, curvature, extra).widened(at, extra);
+    let support = Ranking::new(&run.budget, at, run.gradient(at)?, units, extra).widened(at, extra);
     prune(run, at, support, refit)
 }
 
