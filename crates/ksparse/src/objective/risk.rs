@@ -248,6 +248,7 @@ impl Objective for Risk<'_> {
         Box::new(RestrictedRisk {
             risk: self,
             columns: self.design.gather(support),
+            support: support.to_vec(),
             ridge: support.iter().map(|&j| self.ridge_at(j)).collect(),
             z: vec![0.0; n],
             derivatives: vec![0.0; n],
@@ -375,6 +376,7 @@ fn symmetric(mut columns: Box<dyn Columns + '_>, weights: &[f64]) -> Mat<f64> {
 struct RestrictedRisk<'a> {
     risk: &'a Risk<'a>,
     columns: Box<dyn Columns + 'a>,
+    support: Vec<usize>,
     ridge: Vec<f64>,
     z: Vec<f64>,
     derivatives: Vec<f64>,
@@ -435,6 +437,15 @@ impl Restricted for RestrictedRisk<'_> {
     fn hessian_diagonal(&mut self, out: &mut [f64]) {
         self.columns.squares(&self.curvatures, out);
         out.iter_mut().zip(&self.ridge).for_each(|(o, ridge)| *o += ridge);
+    }
+
+    fn preconditioner(&mut self, out: &mut [f64]) {
+        // The columns' squares under the sample weights, computed once for all, times the mean curvature.
+        let mean: f64 = self.curvatures.iter().sum();
+        let squares = self.risk.weighted_squares();
+        for ((o, &j), ridge) in out.iter_mut().zip(&self.support).zip(&self.ridge) {
+            *o = mean * squares[j] + ridge;
+        }
     }
 
     fn majorant_diagonal(&mut self, out: &mut [f64]) {

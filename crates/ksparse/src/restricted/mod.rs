@@ -53,6 +53,11 @@ pub trait Restricted {
     /// The diagonal of the Hessian.
     fn hessian_diagonal(&mut self, _out: &mut [f64]) {}
 
+    /// A positive diagonal near the Hessian's own, to precondition conjugate gradients: cheap matters more than exact.
+    fn preconditioner(&mut self, out: &mut [f64]) {
+        self.hessian_diagonal(out);
+    }
+
     /// A diagonal that bounds the Hessian's own everywhere: the unit of the damping.
     fn majorant_diagonal(&mut self, _out: &mut [f64]) {}
 

@@ -52,7 +52,7 @@ impl Direction for ConjugateGradients {
         for buffer in [&mut self.diagonal, &mut self.residual, &mut self.search, &mut self.product] {
             buffer.resize(k, 0.0);
         }
-        f.hessian_diagonal(&mut self.diagonal);
+        f.preconditioner(&mut self.diagonal);
         fill_flat(f, &mut self.diagonal);
         if let Some(extra) = &extra {
             self.diagonal.iter_mut().zip(extra).for_each(|(d, e)| *d += e);

@@ -40,6 +40,9 @@ pub struct Auto {
 /// Trial refits stop this far (relatively) from the minimum; Newton's last step lands much nearer.
 const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-2, ..InnerOptions::EXACT };
 
+/// Where only swaps are affordable, an iteration that gains less than this fraction of f is the last.
+const TRIFLE: f64 = 1e-5;
+
 /// Second-order steps are taken when one costs at most so many gradients.
 const AFFORDABLE: f64 = 8.0;
 
@@ -161,10 +164,10 @@ fn other_starts(run: &Run, at: &Iterate, sparsity: &Sparsity, plan: &Plan) -> Re
 fn search(run: &mut Run, first: Iterate, plan: &Plan) -> Result<(Iterate, Status)> {
     if plan.has_hessian && !plan.second_order {
         let units = units(run, &first);
-        return descend(run, first, units.as_deref());
+        return descend(run, first, units.as_deref(), TRIFLE);
     }
     // Plain GraHTP to the end, so that what follows can only be better than its answer.
-    let (at, status) = descend(run, first, None)?;
+    let (at, status) = descend(run, first, None, 0.0)?;
     if is_limit(status) { Ok((at, status)) } else { refine(run, at, plan, f64::INFINITY) }
 }
 

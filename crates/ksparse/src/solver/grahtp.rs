@@ -228,7 +228,7 @@ impl Grahtp {
     /// Exact debiasing, the step chosen as a number of swaps.
     fn with_swaps(&self, mut run: Run, first: Iterate) -> Result<Solution> {
         let units = if self.scaled { units(&run, &first) } else { None };
-        let (at, status) = descend(&mut run, first, units.as_deref())?;
+        let (at, status) = descend(&mut run, first, units.as_deref(), 0.0)?;
         Ok(run.finish(at, status))
     }
 
@@ -280,8 +280,8 @@ fn step_and_keep(run: &Run, at: &Iterate, gradient: &[f64], eta: f64) -> Iterate
 }
 
 /// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit. Refits on the way are a little loose;
-/// the last support is refitted exactly and looked at once more.
-pub(super) fn descend(run: &mut Run, mut at: Iterate, units: Option<&[f64]>) -> Result<(Iterate, Status)> {
+/// the last support is refitted exactly and looked at once more. Ends early when an iteration gains less than `trifle`, a fraction of f.
+pub(super) fn descend(run: &mut Run, mut at: Iterate, units: Option<&[f64]>, trifle: f64) -> Result<(Iterate, Status)> {
     const ON_THE_WAY: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
     let most = (run.budget.k / 4).max(1);
     let mut swaps = most;
@@ -315,7 +315,7 @@ pub(super) fn descend(run: &mut Run, mut at: Iterate, units: Option<&[f64]>) -> 
         };
         exact = false;
         let limit = run.record(&at, &next, ranking.step(swaps));
-        let settled = run.settled(&at, &next);
+        let settled = run.settled(&at, &next) || at.value - next.value < trifle * next.value.abs();
         at = next;
         if settled || limit.is_some() {
             let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
