@@ -5,10 +5,11 @@
 //! 3. *Exchange* (`exchange.rs`): all pairs scored at once by the quadratic model, until none gains.
 //! 4. Leaps from there, each followed by exchanges, while they help; a last look at many more candidates; an exact refit.
 //!
-//! Trial refits are loose and given up early. Steps 2 to 4 need second derivatives and are taken when they cost no more than some
-//! tens of gradients; they start from GraHTP's own answer, so that the result is never worse. Otherwise step 1 alone is run, with scores in
-//! units of curvature. Small problems are also solved from the answer of forward selection. A quadratic f ends at a point that no exchange
-//! of one coordinate among those looked at improves.
+//! Trial refits are loose and given up early. Steps 2 to 4 need second derivatives and are taken when one of them costs no more than a few
+//! gradients; they start from GraHTP's own answer, so that the result is never worse. Otherwise step 1 alone is run, with scores in units of
+//! curvature when columns differ much in size. Where that costs milliseconds, the search is repeated from the answer of forward
+//! selection, and on small problems from further starts. A quadratic f ends at a point that no exchange of one coordinate among those looked
+//! at improves.
 
 use super::exchange::{Effort, polish};
 use super::grahtp::{descend, units};
@@ -163,12 +164,21 @@ fn other_starts(run: &Run, at: &Iterate, sparsity: &Sparsity, plan: &Plan) -> Re
 /// Swaps, then what `refine` does.
 fn search(run: &mut Run, first: Iterate, plan: &Plan) -> Result<(Iterate, Status)> {
     if plan.has_hessian && !plan.second_order {
-        let units = units(run, &first);
-        return descend(run, first, units.as_deref(), TRIFLE);
+        // Columns of one size: plain GraHTP. Of very different sizes (text): scores must not depend on them.
+        let units = units(run, &first).filter(|u| spread(u) > 4.0);
+        let trifle = if units.is_some() { TRIFLE } else { 0.0 };
+        return descend(run, first, units.as_deref(), trifle);
     }
     // Plain GraHTP to the end, so that what follows can only be better than its answer.
     let (at, status) = descend(run, first, None, 0.0)?;
     if is_limit(status) { Ok((at, status)) } else { refine(run, at, plan, f64::INFINITY) }
+}
+
+/// The largest of some positive numbers over the smallest; zeros are not counted.
+fn spread(units: &[f64]) -> f64 {
+    let positive = units.iter().filter(|u| **u > 0.0);
+    let (low, high) = positive.fold((f64::INFINITY, 0.0f64), |(low, high), &u| (low.min(u), high.max(u)));
+    high / low
 }
 
 /// Leaps and exchanges until neither helps. Points that are not below `record_below` are not recorded.
