@@ -12,7 +12,7 @@
 //! at improves.
 
 use super::exchange::{Effort, polish};
-use super::grahtp::{descend, units};
+use super::grahtp::descend;
 use super::prune::widen_and_prune;
 use super::run::{Iterate, Run};
 use super::{Fbs, Limits, Progress, Solution, Solver, Status};
@@ -45,7 +45,7 @@ const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-2, ..InnerOptions::EXAC
 const TRIFLE: f64 = 1e-5;
 
 /// Second-order steps are taken when one costs at most so many gradients.
-const AFFORDABLE: f64 = 8.0;
+const AFFORDABLE: f64 = 10.0;
 
 /// Work below this (multiply-adds, some milliseconds) is always affordable.
 const SMALL: f64 = 5e6;
@@ -95,6 +95,8 @@ struct Plan {
     /// Whether there are second derivatives, and whether leaps and exchanges are affordable.
     has_hessian: bool,
     second_order: bool,
+    /// Leaps to try, longest first.
+    leaps: Vec<usize>,
     /// Candidates of an ordinary exchange round, and of the last.
     effort: Effort,
     /// Which other starts are cheap too: forward selection, backward elimination, forward selection from each coordinate.
@@ -107,7 +109,7 @@ impl Plan {
     fn new(run: &Run, at: &Iterate) -> Self {
         let k = run.budget.k + run.budget.free.len();
         let gradient = run.objective.gradient_cost();
-        let budget = (AFFORDABLE * gradient).max(SMALL);
+        let budget = (AFFORDABLE * gradient).max(0.2 * SMALL);
         let narrow = 2 * run.budget.k + 50;
         let (k_f, p) = (k as f64, run.objective.dim() as f64);
         // Every pair: k p refits, each some products with k columns.
@@ -116,6 +118,7 @@ impl Plan {
         let mut plan = Self {
             has_hessian: false,
             second_order: false,
+            leaps: Vec::new(),
             effort: Effort {
                 narrow,
                 wide: narrow,
@@ -129,9 +132,13 @@ impl Plan {
         };
         if let Some(hessian) = run.objective.hessian(at.as_sparse()) {
             plan.has_hessian = true;
-            let wide = k + k / 2;
-            let inverse = (wide as f64).powi(3) / 6.0;
-            plan.second_order = hessian.block_cost(wide, wide) + inverse <= budget;
+            let affordable = |extra: &usize| {
+                let wide = k + extra;
+                hessian.block_cost(wide, wide) + (wide as f64).powi(3) / 6.0 <= budget
+            };
+            let counted = run.budget.k;
+            plan.leaps = [2 * counted, counted, (counted / 2).max(1)].into_iter().filter(affordable).collect();
+            plan.second_order = !plan.leaps.is_empty();
             // The last look takes as many candidates as a quarter of the budget pays for.
             let one = hessian.block_cost(k, 1) + (k * k) as f64 / 6.0;
             plan.effort.wide = narrow.max((0.25 * budget / one) as usize);
@@ -150,7 +157,7 @@ fn other_starts(run: &Run, at: &Iterate, sparsity: &Sparsity, plan: &Plan) -> Re
         starts.push(run.begin(Some(&fbs.fit(run.objective, sparsity)?))?);
     }
     if plan.backward {
-        starts.extend(widen_and_prune(run, at, None, dim, &plan.effort.refit)?);
+        starts.extend(widen_and_prune(run, at, dim, &plan.effort.refit)?);
     }
     if plan.each_coordinate {
         for j in (0..dim).filter(|&j| !run.budget.is_free(j)) {
@@ -165,12 +172,11 @@ fn other_starts(run: &Run, at: &Iterate, sparsity: &Sparsity, plan: &Plan) -> Re
 fn search(run: &mut Run, first: Iterate, plan: &Plan) -> Result<(Iterate, Status)> {
     if plan.has_hessian && !plan.second_order {
         // Columns of one size: plain GraHTP. Of very different sizes (text): scores must not depend on them.
-        let units = units(run, &first).filter(|u| spread(u) > 4.0);
-        let trifle = if units.is_some() { TRIFLE } else { 0.0 };
-        return descend(run, first, units.as_deref(), trifle);
+        let scaled = run.units(&first).is_some_and(|u| spread(u) > 4.0);
+        return descend(run, first, scaled, if scaled { TRIFLE } else { 0.0 });
     }
     // Plain GraHTP to the end, so that what follows can only be better than its answer.
-    let (at, status) = descend(run, first, None, 0.0)?;
+    let (at, status) = descend(run, first, false, 0.0)?;
     if is_limit(status) { Ok((at, status)) } else { refine(run, at, plan, f64::INFINITY) }
 }
 
@@ -184,10 +190,8 @@ fn spread(units: &[f64]) -> f64 {
 /// Leaps and exchanges until neither helps. Points that are not below `record_below` are not recorded.
 fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) -> Result<(Iterate, Status)> {
     record_below = record_below.min(at.value);
-    let units = units(run, &at);
-    let units = units.as_deref();
     let k = run.budget.k;
-    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, units, extra, &plan.effort.refit);
+    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, extra, &plan.effort.refit);
 
     // Short leaps on their own, while they gain more than a trifle.
     while let Some(next) = leap(run, &at, (k / 2).max(1))? {
@@ -200,16 +204,16 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
             return Ok((at, status));
         }
     }
-    // Exchanges; then leaps followed by exchanges: long ones until they fail, then short ones.
+    // Exchanges; then leaps followed by exchanges: the longest until they fail, then shorter ones.
     let narrow = Effort { wide: plan.effort.narrow, ..plan.effort };
     let mut limit;
-    (at, limit) = polish(run, at, units, &narrow, record_below)?;
-    for extra in [k, (k / 2).max(1)] {
+    (at, limit) = polish(run, at, &narrow, record_below)?;
+    for &extra in &plan.leaps {
         while limit.is_none() {
             record_below = record_below.min(at.value);
             let Some(far) = leap(run, &at, extra)? else { break };
             let next;
-            (next, limit) = polish(run, far, units, &narrow, record_below)?;
+            (next, limit) = polish(run, far, &narrow, record_below)?;
             if next.value >= at.value * (1.0 - 1e-9) {
                 break;
             }
@@ -219,7 +223,7 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
     if limit.is_none() {
         record_below = record_below.min(at.value);
         let last = Effort { narrow: plan.effort.wide, ..plan.effort };
-        (at, limit) = polish(run, at, units, &last, record_below)?;
+        (at, limit) = polish(run, at, &last, record_below)?;
     }
     Ok((at, limit.unwrap_or(Status::SupportStable)))
 }

@@ -53,13 +53,12 @@ struct Pair {
 pub(super) fn polish(
     run: &mut Run,
     mut at: Iterate,
-    units: Option<&[f64]>,
     effort: &Effort,
     mut record_below: f64,
 ) -> Result<(Iterate, Option<Status>)> {
     let mut width = effort.narrow.min(effort.wide);
     loop {
-        let scores = Scores::new(run, &at, run.gradient(&at)?, units, width);
+        let scores = Scores::new(run, &at, run.gradient(&at)?, width);
         let mut next = match &scores {
             Some(scores) => take_some(run, &at, scores, effort)?,
             None => None,
@@ -162,10 +161,10 @@ struct Scores {
 
 impl Scores {
     /// `None` when the objective offers no Hessian.
-    fn new(run: &Run, at: &Iterate, gradient: &[f64], units: Option<&[f64]>, width: usize) -> Option<Self> {
+    fn new(run: &Run, at: &Iterate, gradient: &[f64], width: usize) -> Option<Self> {
         let hessian = run.objective.hessian(at.as_sparse())?;
         let k = at.support.len();
-        let candidates = screen(run, at, gradient, units, width);
+        let candidates = screen(run, at, gradient, width);
         let slope: Vec<f64> = at.support.iter().map(|&j| gradient[j]).collect();
         let model = LocalModel::new(run, at, slope, &*hessian);
         let cross = hessian.block(&at.support, &candidates);
@@ -303,7 +302,7 @@ impl Place {
 }
 
 /// The `width` coordinates outside that promise most on their own (`g_j^2 / units_j`), ascending.
-fn screen(run: &Run, at: &Iterate, gradient: &[f64], units: Option<&[f64]>, width: usize) -> Vec<usize> {
+fn screen(run: &Run, at: &Iterate, gradient: &[f64], width: usize) -> Vec<usize> {
     let dim = gradient.len();
     let mut outside = vec![true; dim];
     at.support.iter().for_each(|&j| outside[j] = false);
@@ -312,6 +311,7 @@ fn screen(run: &Run, at: &Iterate, gradient: &[f64], units: Option<&[f64]>, widt
     if width >= count {
         return (0..dim).filter(|&j| outside[j]).collect();
     }
+    let units = run.units(at);
     let mut chosen = top_by(dim, width, |j| {
         let unit = units.map_or(1.0, |u| u[j]);
         if outside[j] && unit > 0.0 { gradient[j] * gradient[j] / unit } else { 0.0 }

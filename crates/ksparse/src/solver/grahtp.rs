@@ -227,8 +227,7 @@ impl Grahtp {
 
     /// Exact debiasing, the step chosen as a number of swaps.
     fn with_swaps(&self, mut run: Run, first: Iterate) -> Result<Solution> {
-        let units = if self.scaled { units(&run, &first) } else { None };
-        let (at, status) = descend(&mut run, first, units.as_deref(), 0.0)?;
+        let (at, status) = descend(&mut run, first, self.scaled, 0.0)?;
         Ok(run.finish(at, status))
     }
 
@@ -281,12 +280,13 @@ fn step_and_keep(run: &Run, at: &Iterate, gradient: &[f64], eta: f64) -> Iterate
 
 /// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit. Refits on the way are a little loose;
 /// the last support is refitted exactly and looked at once more. Ends early when an iteration gains less than `trifle`, a fraction of f.
-pub(super) fn descend(run: &mut Run, mut at: Iterate, units: Option<&[f64]>, trifle: f64) -> Result<(Iterate, Status)> {
+pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, trifle: f64) -> Result<(Iterate, Status)> {
     const ON_THE_WAY: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
     let most = (run.budget.k / 4).max(1);
     let mut swaps = most;
     let mut exact = false;
     loop {
+        let units = if scaled { run.units(&at) } else { None };
         let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, units, swaps);
         let fewest = ranking.fewest();
         swaps = swaps.max(fewest).min(ranking.most());
@@ -323,14 +323,4 @@ pub(super) fn descend(run: &mut Run, mut at: Iterate, units: Option<&[f64]>, tri
         }
         swaps = (2 * swaps).min(most);
     }
-}
-
-/// The units of the coordinates, as curvatures, where the objective knows them: a bound that holds everywhere, or the diagonal of the
-/// Hessian at this point.
-pub(super) fn units(run: &Run, at: &Iterate) -> Option<Vec<f64>> {
-    let mut diagonal = vec![0.0; run.objective.dim()];
-    if !run.objective.majorant_diagonal(&mut diagonal) {
-        run.objective.hessian(at.as_sparse())?.diagonal(&mut diagonal);
-    }
-    Some(diagonal)
 }

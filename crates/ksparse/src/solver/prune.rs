@@ -12,14 +12,8 @@ use crate::error::Result;
 use crate::restricted::InnerOptions;
 
 /// The point after adding `extra` coordinates and dropping as many; `None` when the objective offers no Hessian.
-pub(super) fn widen_and_prune(
-    run: &Run,
-    at: &Iterate,
-    units: Option<&[f64]>,
-    extra: usize,
-    refit: &InnerOptions,
-) -> Result<Option<Iterate>> {
-    let support = Ranking::new(&run.budget, at, run.gradient(at)?, units, extra).widened(at, extra);
+pub(super) fn widen_and_prune(run: &Run, at: &Iterate, extra: usize, refit: &InnerOptions) -> Result<Option<Iterate>> {
+    let support = Ranking::new(&run.budget, at, run.gradient(at)?, run.units(at), extra).widened(at, extra);
     prune(run, at, support, refit)
 }
 

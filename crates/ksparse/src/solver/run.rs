@@ -19,11 +19,13 @@ pub(super) struct Iterate {
     pub attained: bool,
     /// The whole gradient here, computed on the first request.
     gradient: OnceCell<Vec<f64>>,
+    /// The units of the coordinates here, likewise.
+    units: OnceCell<Option<Vec<f64>>>,
 }
 
 impl Iterate {
     pub fn new(support: Vec<usize>, x: Vec<f64>, value: f64, attained: bool) -> Self {
-        Self { support, x, value, attained, gradient: OnceCell::new() }
+        Self { support, x, value, attained, gradient: OnceCell::new(), units: OnceCell::new() }
     }
 
     pub fn as_sparse(&self) -> SparseRef<'_> {
@@ -156,6 +158,21 @@ impl<'a> Run<'a> {
             at.gradient.get_or_init(|| gradient);
         }
         Ok(at.gradient.get().map_or(&[], Vec::as_slice))
+    }
+
+    /// The units of the coordinates at a point, as curvatures, where the objective has second derivatives: the diagonal of the Hessian, but
+    /// no less than a hundredth of its bound (where samples sit on straight pieces of their loss it says little or nothing).
+    pub fn units<'i>(&self, at: &'i Iterate) -> Option<&'i [f64]> {
+        let compute = || {
+            let mut diagonal = vec![0.0; self.objective.dim()];
+            self.objective.hessian(at.as_sparse())?.diagonal(&mut diagonal);
+            let mut bound = vec![0.0; diagonal.len()];
+            if !self.objective.is_quadratic() && self.objective.majorant_diagonal(&mut bound) {
+                diagonal.iter_mut().zip(&bound).for_each(|(d, b)| *d = d.max(0.01 * b));
+            }
+            Some(diagonal)
+        };
+        at.units.get_or_init(compute).as_deref()
     }
 
     /// Minimises on a support (ascending, free coordinates included) from `x`.
