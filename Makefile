@@ -1,6 +1,7 @@
-# Everything is built in the release profile: tests, demo and benchmark then share one build of the dependencies.
+# Tests run in the test profile: optimised, with overflow checks, without the release profile's link-time optimisation, which would
+# be repeated for every test binary after every change.
 CARGO ?= cargo
-BUILD := --release --locked --workspace
+BUILD := --locked --workspace
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench lint doc
