@@ -99,7 +99,8 @@
 //! # Features
 //!
 //! `serde` (off by default) derives `Serialize` and `Deserialize` for what comes out: [`Solution`], [`LinearModel`], paths, grids, folds and tables of
-//! cross-validation.
+//! cross-validation. The `step` of a trace is NaN where a method has none; JSON writes that as null and cannot read it back: clear
+//! the trace first, or use a format that has NaN.
 //!
 //! # Papers
 //!
@@ -134,3 +135,8 @@ pub use path::{Grid, Path};
 pub use solver::{Auto, Progress, Solution, Solver, Status};
 pub use sparsity::{SparseRef, Sparsity};
 pub use threads::Threads;
+
+// The README's example is a test too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
