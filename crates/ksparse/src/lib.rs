@@ -1,4 +1,119 @@
-//! ksparse
+//! Models with at most k non-zero coefficients, found directly under that constraint.
+//!
+//! # The problem
+//!
+//! ```text
+//! minimise  f(x)   subject to   ||x||_0 <= k,      f: R^p -> R smooth and convex
+//! ```
+//!
+//! `||x||_0` counts the non-zero entries. Some coordinates may be *free*: never thresholded and not counted in k (an intercept,
+//! variables that must be in). For data, f is the empirical risk of a linear predictor, in **one normalisation throughout**:
+//!
+//! ```text
+//! f(w) = ( sum_i c_i l(x_i'w + b, y_i) ) / ( sum_i c_i )  +  (lambda / 2) ||w||^2
+//! ```
+//!
+//! with rows x_i, targets y_i, sample weights c_i (1 by default), a loss l and a ridge lambda (0 by default). The intercept b, where
+//! there is one, is the last coordinate (index p), free and unpenalised. Steps, tolerances and reported values all refer to this f: a mean,
+//! not a sum.
+//!
+//! The problem is NP-hard: a solver returns the best point its moves lead to, without a proof that there is no better one. The theorems
+//! under which a method recovers a sparse target are in [`theory`], with their constants computed from data.
+//!
+//! # From data to predictions
+//!
+//! ```
+//! use ksparse::{Auto, Risk, Solver, Sparsity, loss::Squared, simulate};
+//!
+//! // 200 rows, 1000 correlated columns, 10 true coefficients, noise.
+//! let data = simulate::linear(200, 1000, 10, simulate::Correlation::Ar1(0.9), 0.5, 1);
+//!
+//! let risk = Risk::new(&data.design, &data.target, Squared::default())?.with_ridge(1e-4)?.with_intercept();
+//! let solution = Auto::default().fit(&risk, &Sparsity::new(10))?;
+//! println!("f = {}, {}", solution.value, solution.status);
+//!
+//! let model = risk.model(&solution); // the intercept apart from the coefficients
+//! assert_eq!(model.support, data.support);
+//! let predictions = model.predict(&data.design);
+//! assert_eq!(predictions.len(), 200);
+//! # Ok::<(), ksparse::Error>(())
+//! ```
+//!
+//! Data of one's own come in as [`Dense`](design::Dense) or [`Sparse`](design::Sparse), owned or borrowed, in f64 or f32; a function of one's
+//! own comes in as a [`Custom`] closure or an [`Objective`].
+//!
+//! # The modules
+//!
+//! ```text
+//! Design + Loss -> Objective -> Solver -> Solution -> LinearModel
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`design`] | the data, seen through products: dense, sparse, standardised, row subsets |
+//! | [`loss`] | squared, logistic, squared hinge, Huber, hinge, with their conjugates |
+//! | [`objective`] | what is minimised: [`Risk`], [`Custom`], the trait [`Objective`]; [`LinearModel`] |
+//! | [`sparsity`] | k, free coordinates, the k largest with deterministic ties |
+//! | [`restricted`] | minimising on a fixed support: Newton, conjugate gradients, L-BFGS |
+//! | [`solver`] | the algorithms, [`Solution`], [`Status`], limits and progress |
+//! | [`path`] | all k of a sequence, each started from its neighbours; the same for several ridges |
+//! | [`select`] | the choice of k: information criteria, cross-validation |
+//! | [`theory`] | constants and bounds of the theorems |
+//! | [`simulate`] | the data models of the papers, seeded |
+//!
+//! # Which solver
+//!
+//! | for | take | it |
+//! |---|---|---|
+//! | an answer | [`Auto`] | starts like GraHTP and goes on with moves that need second derivatives, where those are affordable |
+//! | the published method, few iterations | [`Grahtp`](solver::Grahtp) | keeps the k largest of a gradient step and minimises on them |
+//! | very cheap iterations, many of them | [`Grahtp::fast`](solver::Grahtp::fast) | the same without the inner minimisation; not minimised on its support |
+//! | least squares by the textbook | [`Grahtp::htp`](solver::Grahtp::htp), [`Grahtp::iht`](solver::Grahtp::iht) | HTP and IHT, the step on the sum of squares |
+//! | another way through the supports | [`Grasp`](solver::Grasp) | minimises on up to 3k coordinates, then cuts to k |
+//! | an order of importance | [`Fbs`](solver::Fbs) | adds one coordinate at a time and never drops one |
+//! | the same with second thoughts | [`Foba`](solver::Foba) | drops coordinates again that have become cheap |
+//!
+//! Every solver takes every smooth objective, a start ([`Solver::fit_from`]), free coordinates ([`Sparsity::keep`]) and a watcher that may end the
+//! run ([`Solver::solve`]). `make demo` runs them side by side.
+//!
+//! # What a status means
+//!
+//! A run that was not finished is no error: the best point so far comes back, and [`Status`] says why it is the last.
+//!
+//! | status | meaning | to do |
+//! |---|---|---|
+//! | `SupportStable`, `Tolerance`, `Complete` | the method's own end | nothing |
+//! | `Unattained` | f falls for ever on this support (separable classes) | add a ridge |
+//! | `Cycled`, `Diverged` | a fixed step was too long | the adaptive step (the default), or a shorter one |
+//! | `MaxIterations`, `TimeLimit`, `Stopped` | a limit, or the watcher | start again from the solution |
+//!
+//! [`Error`] is for what cannot be answered at all: shapes that disagree, numbers that are not finite, options out of range.
+//!
+//! # Threads and determinism
+//!
+//! The products run on rayon's current pool; [`Threads`] fixes its size. Work is split by output entry, never by summand, ties go to the smaller
+//! index, and random numbers are seeded: on one machine the same call gives the same bits, **whatever the number of threads**. The
+//! clock is the exception: a time limit may end a run anywhere, and `seconds` are what they are. Processors with other vector
+//! instructions may differ in the last bits. Sums are in f64, also over f32 storage.
+//!
+//! # Features
+//!
+//! `serde` (off by default) derives `Serialize` and `Deserialize` for what comes out: [`Solution`], [`LinearModel`], paths, grids, folds and tables of
+//! cross-validation. The `step` of a trace is NaN where a method has none; JSON writes that as null and cannot read it back: clear
+//! the trace first, or use a format that has NaN.
+//!
+//! # Papers
+//!
+//! * GraHTP, FGraHTP: X.-T. Yuan, P. Li, T. Zhang, "Gradient Hard Thresholding Pursuit for Sparsity-Constrained Optimization", ICML 2014; the longer text is
+//!   arXiv 1311.5750.
+//! * HTP: S. Foucart, "Hard Thresholding Pursuit: An Algorithm for Compressive Sensing", SIAM Journal on Numerical Analysis 49, 2011.
+//! * IHT: T. Blumensath, M. Davies, "Iterative hard thresholding for compressed sensing", Applied and Computational Harmonic Analysis 27, 2009.
+//! * GraSP: S. Bahmani, B. Raj, P. Boufounos, "Greedy Sparsity-Constrained Optimization", JMLR 14, 2013.
+//! * FBS: X. Yuan, S. Yan, "Forward Basis Selection for Pursuing Sparse Representations over a Dictionary", IEEE TPAMI 35, 2013.
+//! * FoBa: T. Zhang, "Adaptive Forward-Backward Greedy Algorithm for Learning Sparse Representations", NeurIPS 2008; for general losses J. Liu, J. Ye,
+//!   R. Fujimaki, "Forward-Backward Greedy Algorithms for General Convex Smooth Functions over A Cardinality Constraint", ICML 2014.
+//!
+//! Where an implementation differs from its paper, the head of its file says how.
 
 pub mod design;
 mod error;
@@ -20,3 +135,8 @@ pub use path::{Grid, Path};
 pub use solver::{Auto, Progress, Solution, Solver, Status};
 pub use sparsity::{SparseRef, Sparsity};
 pub use threads::Threads;
+
+// The README's example is a test too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -72,6 +72,18 @@ impl Path {
     }
 
     /// One solution per k, unwatched.
+    ///
+    /// ```
+    /// use ksparse::{Auto, Path, Risk, loss::Squared, simulate};
+    /// let data = simulate::linear(80, 30, 4, simulate::Correlation::Ar1(0.5), 0.5, 1);
+    /// let risk = Risk::new(&data.design, &data.target, Squared::default())?;
+    /// let path = Path::over([1, 2, 4, 8]).keep([7]).fit(&risk, &Auto::default())?;
+    /// for (k, solution) in path.iter() {
+    ///     assert!(solution.support.contains(&7) && solution.support.len() <= k + 1);
+    /// }
+    /// assert!(path.solutions.windows(2).all(|pair| pair[1].value <= pair[0].value));
+    /// # Ok::<(), ksparse::Error>(())
+    /// ```
     pub fn fit(&self, objective: &dyn Objective, solver: &dyn Solver) -> Result<PathSolution> {
         self.solve(objective, solver, &mut |_| ControlFlow::Continue(()))
     }

@@ -6,6 +6,12 @@ use crate::error::{Error, Result};
 use std::cmp::Ordering;
 
 /// A vector given by its non-zero entries. Indices are distinct, in any order.
+///
+/// ```
+/// use ksparse::SparseRef;
+/// let w = SparseRef::new(&[3, 1], &[2.5, -1.0]);
+/// assert_eq!(w.to_dense(5), [0.0, -1.0, 0.0, 2.5, 0.0]);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct SparseRef<'a> {
     /// The coordinates.
@@ -42,10 +48,15 @@ impl<'a> SparseRef<'a> {
 /// The constraint: at most `k` non-zero coordinates, `keep` free of charge.
 ///
 /// ```
-/// use ksparse::Sparsity;
-/// let ten = Sparsity::new(10);
-/// let ten_beside_age_and_sex = Sparsity::new(10).keep([0, 1]);
-/// assert_eq!(ten.k, ten_beside_age_and_sex.k);
+/// use ksparse::{Auto, Risk, Solver, Sparsity, loss::Squared, simulate::{Correlation, linear}};
+/// let data = linear(60, 20, 3, Correlation::Independent, 0.1, 1);
+/// let risk = Risk::new(&data.design, &data.target, Squared::default())?;
+/// assert_eq!(Auto::default().fit(&risk, &Sparsity::new(3))?.support.len(), 3);
+/// // Columns 0 and 1 are in whatever they do for f, and three others beside them.
+/// let solution = Auto::default().fit(&risk, &Sparsity::new(3).keep([0, 1]))?;
+/// assert!(solution.support.starts_with(&[0, 1]));
+/// assert_eq!(solution.support.len(), 5);
+/// # Ok::<(), ksparse::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sparsity {
@@ -108,6 +119,11 @@ impl Budget {
 /// The indices of the (at most) `count` largest strictly positive scores among `0..len`, best first;
 /// ties go to the smaller index. One streaming pass: a candidate costs one comparison unless it beats
 /// the `count`-th best seen so far.
+///
+/// ```
+/// let scores = [1.0, 3.0, 0.0, 3.0];
+/// assert_eq!(ksparse::sparsity::top_by(4, 2, |j| scores[j]), [1, 3]);
+/// ```
 pub fn top_by(len: usize, count: usize, score: impl Fn(usize) -> f64) -> Vec<usize> {
     if count == 0 {
         return Vec::new();

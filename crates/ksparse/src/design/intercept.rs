@@ -5,7 +5,16 @@ use crate::sparsity::SparseRef;
 use faer::{Mat, MatMut};
 
 /// Another design with a column of ones after its last column, so that an intercept is a coordinate
-/// like any other (index p).
+/// like any other (index p). [`Risk::with_intercept`](crate::Risk::with_intercept) wraps its design in one.
+///
+/// ```
+/// use ksparse::{SparseRef, design::{Dense, Design, WithIntercept}};
+/// let x = WithIntercept::new(Dense::from_columns(2, 1, vec![1.0, 2.0])?);
+/// let mut z = [0.0; 2];
+/// x.mul(SparseRef::new(&[0, 1], &[10.0, 5.0]), &mut z);
+/// assert_eq!(z, [15.0, 25.0]);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct WithIntercept<D> {
     inner: D,

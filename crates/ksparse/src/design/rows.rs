@@ -9,6 +9,17 @@ use faer::{Mat, MatMut};
 ///
 /// Nothing is copied: a vector over the listed rows is spread out over all rows, and the inner design does the
 /// product. That costs a pass over all rows, which is what suits folds that keep most of them.
+///
+/// ```
+/// use ksparse::{Risk, design::{Dense, Design, Rows}, loss::Squared};
+/// let x = Dense::from_columns(4, 1, vec![1.0, 2.0, 3.0, 4.0])?;
+/// let y = [2.0, 4.0, 6.0, 8.0];
+/// let odd = Rows::new(&x, vec![1, 3])?;
+/// let target: Vec<f64> = odd.rows().iter().map(|&i| y[i]).collect();
+/// let risk = Risk::new(&odd, target, Squared::default())?;
+/// assert_eq!((risk.design().nrows(), risk.target()), (2, &[4.0, 8.0][..]));
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Rows<D> {
     inner: D,

@@ -9,6 +9,19 @@ use faer::{Mat, MatMut};
 /// `(X - 1 m') diag(1/s)`: another design with column j shifted by `m_j` and divided by `s_j`.
 ///
 /// The products carry a rank-one correction, so a sparse design is never filled in.
+///
+/// ```
+/// use ksparse::{Auto, Risk, Solver, Sparsity, design::{Dense, Scaled}, loss::Squared};
+/// let x = Dense::from_columns(4, 2, vec![1.0, 2.0, 3.0, 4.0, 500.0, 100.0, 300.0, 200.0])?;
+/// let scaled = Scaled::standardize(&x, None)?;
+/// let risk = Risk::new(&scaled, &[3.0, 5.0, 7.0, 9.0], Squared::default())?.with_intercept();
+/// let solution = Auto::default().fit(&risk, &Sparsity::new(1))?;
+/// // Back to the units of x: y = 2 x_0 + 1.
+/// let model = risk.model(&solution).unscaled(scaled.centre(), scaled.scale());
+/// assert_eq!(model.support, [0]);
+/// assert!((model.coefficients[0] - 2.0).abs() < 1e-9 && (model.intercept - 1.0).abs() < 1e-9);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Scaled<D> {
     inner: D,

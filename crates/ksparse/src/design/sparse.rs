@@ -15,6 +15,20 @@ use std::sync::OnceLock;
 /// A sparse design in CSC form: 32-bit row indices, 64-bit pointers, f64 or f32 values.
 ///
 /// Within a column the rows ascend strictly: no duplicates.
+///
+/// ```
+/// use ksparse::design::{Design, Sparse};
+/// // [[1, 0, 2],
+/// //  [0, 3, 0]] by columns, and again by rows.
+/// let x = Sparse::from_columns(2, 3, vec![0, 1, 2, 3], vec![0, 1, 0], vec![1.0, 3.0, 2.0])?;
+/// let same = Sparse::from_rows(2, 3, &[0, 2, 3], &[0, 2, 1], &[1.0, 2.0, 3.0])?;
+/// for design in [x, same] {
+///     let mut out = [0.0; 3];
+///     design.tmul(&[1.0, 10.0], &mut out);
+///     assert_eq!(out, [1.0, 30.0, 2.0]);
+/// }
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Sparse<'a, T: Entry = f64> {
     nrows: usize,

@@ -8,6 +8,14 @@ use super::{Conjugate, Local, Loss, TargetKind};
 use crate::error::{Result, check_option};
 
 /// The Huber loss for classification (smoothed hinge).
+///
+/// ```
+/// use ksparse::loss::{Huber, Loss};
+/// let loss = Huber::new(0.5)?;
+/// assert_eq!(loss.value(-1.0, 1.0), 1.75); // straight part: 1 - m - gamma / 2
+/// assert_eq!(loss.value(0.75, 1.0), 0.0625); // rounded part: (1 - m)^2 / (2 gamma)
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Huber {
     gamma: f64,

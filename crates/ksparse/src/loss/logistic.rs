@@ -7,6 +7,16 @@ use super::{Conjugate, Local, Loss, TargetKind};
 use crate::error::{Result, check_option};
 
 /// The logistic loss.
+///
+/// ```
+/// use ksparse::loss::{Logistic, Loss};
+/// let loss = Logistic::default();
+/// assert_eq!(loss.value(0.0, 1.0), 2f64.ln());
+/// assert_eq!(loss.probability(0.0), 0.5);
+/// assert_eq!(Logistic::new(2.0)?.value(1.5, -1.0), loss.value(3.0, -1.0));
+/// assert!(loss.check_target(&[0.0, 1.0]).is_err()); // labels are -1 and +1
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Logistic {
     scale: f64,

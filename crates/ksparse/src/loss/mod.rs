@@ -10,6 +10,16 @@
 //!
 //! The conjugate is `l*(a) = sup_z (a z - l(z))`, so that `l(z) + l*(a) >= a z` (Fenchel-Young) with equality exactly when a is
 //! a (sub)derivative of l at z.
+//!
+//! ```
+//! use ksparse::loss::{self, Conjugate, Loss};
+//! let hinge = loss::by_name("squared-hinge")?;
+//! let at = hinge.at(0.25, 1.0); // margin 0.25, so 0.75 short of 1
+//! assert_eq!((at.value, at.derivative, at.curvature), (0.28125, -0.75, 1.0));
+//! let conjugate = hinge.conjugate().value(at.derivative, 1.0);
+//! assert_eq!(at.value + conjugate, at.derivative * 0.25); // Fenchel-Young, tight
+//! # Ok::<(), ksparse::Error>(())
+//! ```
 
 mod hinge;
 mod huber;

@@ -6,6 +6,13 @@ use super::{Conjugate, Local, Loss, TargetKind};
 use crate::error::{Result, check_option};
 
 /// The squared loss.
+///
+/// ```
+/// use ksparse::loss::{Loss, Squared};
+/// assert_eq!(Squared::default().value(1.0, 4.0), 4.5);
+/// assert_eq!(Squared::new(2.0)?.value(1.0, 4.0), 9.0);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Squared {
     scale: f64,

@@ -5,6 +5,12 @@
 use super::{Conjugate, Local, Loss, TargetKind};
 
 /// The squared hinge loss.
+///
+/// ```
+/// use ksparse::loss::{Loss, SquaredHinge};
+/// assert_eq!(SquaredHinge.value(0.0, 1.0), 0.5);
+/// assert_eq!(SquaredHinge.value(1.0, 1.0), 0.0);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SquaredHinge;
 

@@ -18,6 +18,29 @@ use faer::Mat;
 /// A convex function of `dim` coordinates, to be minimised with few of them non-zero.
 ///
 /// Only [`dim`](Self::dim) and [`value_and_gradient`](Self::value_and_gradient) are required.
+///
+/// ```
+/// use ksparse::{Objective, SparseRef, Sparsity, solver::{Fbs, Solver}};
+///
+/// /// Half the squared distance to a point.
+/// struct Near([f64; 3]);
+///
+/// impl Objective for Near {
+///     fn dim(&self) -> usize {
+///         3
+///     }
+///
+///     fn value_and_gradient(&self, x: SparseRef, gradient: &mut [f64]) -> f64 {
+///         gradient.iter_mut().zip(self.0).for_each(|(g, t)| *g = -t);
+///         x.iter().for_each(|(j, v)| gradient[j] += v);
+///         0.5 * gradient.iter().map(|g| g * g).sum::<f64>()
+///     }
+/// }
+///
+/// let solution = Fbs::default().fit(&Near([3.0, -1.0, 2.0]), &Sparsity::new(2))?;
+/// assert_eq!(solution.support, [0, 2]);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 pub trait Objective: Send + Sync {
     /// Number of coordinates.
     fn dim(&self) -> usize;

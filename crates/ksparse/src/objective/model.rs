@@ -4,6 +4,14 @@ use crate::design::Design;
 use crate::sparsity::SparseRef;
 
 /// A sparse linear model: `z(x) = intercept + sum_j coefficient_j x_j`.
+///
+/// ```
+/// use ksparse::{LinearModel, design::Dense};
+/// let model = LinearModel { support: vec![1], coefficients: vec![2.0], intercept: 1.0 };
+/// let x = Dense::from_rows(2, 2, &[9.0, 1.0, 9.0, 3.0])?;
+/// assert_eq!(model.predict(&x), [3.0, 7.0]);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LinearModel {

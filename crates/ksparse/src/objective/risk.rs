@@ -74,6 +74,14 @@ impl<'a> Risk<'a> {
     }
 
     /// With the ridge `lambda / 2 ||w||^2` (the intercept excepted).
+    ///
+    /// ```
+    /// use ksparse::{Objective, Risk, SparseRef, design::Dense, loss::Squared};
+    /// let x = Dense::from_columns(2, 1, vec![1.0, 1.0])?;
+    /// let risk = Risk::new(&x, &[2.0, 2.0], Squared::default())?.with_ridge(0.5)?;
+    /// assert_eq!(risk.value(SparseRef::new(&[0], &[2.0])), 1.0); // no loss, 0.25 * 2^2
+    /// # Ok::<(), ksparse::Error>(())
+    /// ```
     pub fn with_ridge(mut self, lambda: f64) -> Result<Self> {
         check_option(lambda >= 0.0 && lambda.is_finite(), "lambda", lambda, "non-negative and finite")?;
         self.ridge = lambda;
@@ -97,6 +105,14 @@ impl<'a> Risk<'a> {
     }
 
     /// With sample weights: non-negative, not all zero. Integer weights mean repeated rows.
+    ///
+    /// ```
+    /// use ksparse::{Objective, Risk, SparseRef, design::Dense, loss::Squared};
+    /// let x = Dense::from_columns(2, 1, vec![1.0, 1.0])?;
+    /// let weighted = Risk::new(&x, &[0.0, 4.0], Squared::default())?.with_weights(&[3.0, 1.0])?;
+    /// assert_eq!(weighted.value(SparseRef::ZERO), 2.0); // (3 * 0 + 1 * 8) / 4
+    /// # Ok::<(), ksparse::Error>(())
+    /// ```
     pub fn with_weights(mut self, weights: &[f64]) -> Result<Self> {
         let total = check_weights(weights, self.design.nrows())?;
         self.weights = weights.iter().map(|w| w / total).collect();

@@ -2,6 +2,18 @@
 //!
 //! [`minimise`] picks the method by what the problem offers: damped Newton with a Cholesky factor, Newton with conjugate
 //! gradients when forming the Hessian costs more than it saves, L-BFGS when there are only gradients. The methods know no loss.
+//!
+//! ```
+//! use ksparse::restricted::{Ended, InnerOptions, minimise};
+//! use ksparse::{Objective, Risk, design::Dense, loss::Squared};
+//! let x = Dense::from_columns(3, 2, vec![1.0, 2.0, 3.0, 1.0, 0.0, 1.0])?;
+//! let risk = Risk::new(&x, &[2.0, 4.0, 6.0], Squared::default())?;
+//! let mut w = [0.0]; // column 0 alone
+//! let outcome = minimise(&mut *risk.restrict(&[0]), &mut w, &InnerOptions::EXACT);
+//! assert_eq!(outcome.ended, Ended::Converged);
+//! assert!((w[0] - 2.0).abs() < 1e-12);
+//! # Ok::<(), ksparse::Error>(())
+//! ```
 
 mod cholesky;
 mod from_gradients;

@@ -50,6 +50,14 @@ const SPREAD: f64 = 2.5;
 ///
 /// with tf how often word j stands in row i and df in how many rows. With fewer than 5000 (500) words all are candidates
 /// (have a weight).
+///
+/// ```
+/// use ksparse::design::Design;
+/// use ksparse::simulate::{Text, text};
+/// let data = text(&Text { n: 100, p: 2000, mean_tokens: 30.0 }, 1);
+/// assert_eq!((data.design.nrows(), data.design.ncols()), (100, 2000));
+/// assert!(data.design.nnz() < 100 * 40);
+/// ```
 pub fn text(shape: &Text, seed: u64) -> Simulated<Sparse<'static>> {
     let Text { n, p, .. } = *shape;
     let counts = Counts::draw(shape, &mut stream(seed, DESIGN));

@@ -16,6 +16,16 @@ use crate::sparsity::{Sparsity, top_by};
 use std::ops::ControlFlow;
 
 /// FBS: one coordinate at a time. Ends after k iterations, or earlier when the gradient vanishes.
+///
+/// ```
+/// use ksparse::{Risk, Sparsity, Status, loss::Squared, simulate, solver::{Fbs, Solver}};
+/// let data = simulate::linear(100, 50, 4, simulate::Correlation::Independent, 0.1, 1);
+/// let risk = Risk::new(&data.design, &data.target, Squared::default())?;
+/// let solution = Fbs::default().fit(&risk, &Sparsity::new(4))?;
+/// assert_eq!((solution.status, solution.iterations), (Status::Complete, 4));
+/// assert_eq!(solution.support, data.support);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fbs {
     /// When to stop before |F| = k; the tolerance is not used. Default: never.

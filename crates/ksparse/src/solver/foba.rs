@@ -28,6 +28,15 @@ pub enum ForwardRule {
 }
 
 /// FoBa.
+///
+/// ```
+/// use ksparse::{Risk, Sparsity, loss::Squared, simulate, solver::{Foba, ForwardRule, Solver}};
+/// let data = simulate::linear(100, 50, 4, simulate::Correlation::Ar1(0.5), 0.1, 1);
+/// let risk = Risk::new(&data.design, &data.target, Squared::default())?;
+/// let by_decrease = Foba { forward: ForwardRule::Decrease, ..Foba::default() };
+/// assert_eq!(by_decrease.fit(&risk, &Sparsity::new(4))?.support, data.support);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Foba {
     /// The forward rule. Default the gradient.

@@ -101,6 +101,16 @@ impl Grahtp {
     }
 
     /// IHT: FGraHTP whose fixed step is on the sum of the losses.
+    ///
+    /// ```
+    /// use ksparse::{Risk, Sparsity, loss::Squared, simulate, solver::{Grahtp, Solver, Step}};
+    /// // Columns of norm about 1, so that a step of 0.5 on the sum is short enough here.
+    /// let data = simulate::compressed_sensing(80, 100, 4, 1);
+    /// let risk = Risk::new(&data.design, &data.target, Squared::default())?;
+    /// let textbook = Grahtp { step: Step::Fixed(0.5), ..Grahtp::iht() };
+    /// assert_eq!(textbook.fit(&risk, &Sparsity::new(4))?.support, data.support);
+    /// # Ok::<(), ksparse::Error>(())
+    /// ```
     pub fn iht() -> Self {
         Self { step_on_sum: true, ..Self::fast() }
     }

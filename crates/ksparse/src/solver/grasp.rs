@@ -17,6 +17,17 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 /// GraSP.
+///
+/// ```
+/// use ksparse::{Risk, Sparsity, loss::Squared, simulate, solver::{Grasp, Solver}};
+/// let data = simulate::linear(100, 50, 4, simulate::Correlation::Ar1(0.5), 0.1, 1);
+/// let risk = Risk::new(&data.design, &data.target, Squared::default())?;
+/// let debiased = Grasp::default().fit(&risk, &Sparsity::new(4))?;
+/// let published = Grasp { debias: false, ..Grasp::default() }.fit(&risk, &Sparsity::new(4))?;
+/// assert_eq!(debiased.support, data.support);
+/// assert!(debiased.value <= published.value);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grasp {
     /// Refit on the k coordinates kept. Default true.

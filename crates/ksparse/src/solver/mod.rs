@@ -2,7 +2,7 @@
 //!
 //! | name | struct | paper |
 //! |---|---|---|
-//! | `auto` | [`Auto`] | this library's own: block start, swaps by scaled scores, exact exchange |
+//! | `auto` | [`Auto`] | this library's own: GraHTP, then wider moves and exchanges scored by second derivatives |
 //! | `grahtp` | [`Grahtp`] | Yuan, Li, Zhang 2014: gradient step, keep k, debias |
 //! | `fgrahtp` | [`Grahtp::fast`] | the same without debiasing |
 //! | `htp` | [`Grahtp::htp`] | Foucart 2011: GraHTP on least squares, step on the sum |
@@ -37,6 +37,25 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// An algorithm with its options.
+///
+/// ```
+/// use ksparse::{Auto, Risk, Solver, Sparsity, Status, loss::Logistic, simulate};
+/// use std::ops::ControlFlow;
+/// let data = simulate::logistic(200, 50, 10, simulate::Correlation::Ar1(0.5), 7);
+/// let risk = Risk::new(&data.design, &data.target, Logistic::default())?.with_ridge(1e-3)?;
+///
+/// // From zero; then from that answer to a larger k.
+/// let five = Auto::default().fit(&risk, &Sparsity::new(5))?;
+/// let ten = Auto::default().fit_from(&risk, &Sparsity::new(10), &five)?;
+/// assert!(ten.value < five.value);
+///
+/// // Watched, and cancelled in the second iteration.
+/// let stopped = Auto::default().solve(&risk, &Sparsity::new(10), None, &mut |progress| {
+///     if progress.iteration < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+/// })?;
+/// assert_eq!((stopped.status, stopped.iterations), (Status::Stopped, 2));
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 pub trait Solver: Send + Sync {
     /// Its name, as the command line spells it.
     fn name(&self) -> &'static str;
@@ -63,6 +82,18 @@ pub trait Solver: Send + Sync {
 }
 
 /// When an iterative solver has done enough.
+///
+/// ```
+/// use ksparse::{Risk, Sparsity, Status, loss::Squared, simulate};
+/// use ksparse::solver::{Grahtp, Limits, Solver};
+/// use std::time::Duration;
+/// let data = simulate::linear(50, 100, 5, simulate::Correlation::Ar1(0.9), 0.5, 1);
+/// let risk = Risk::new(&data.design, &data.target, Squared::default())?;
+/// let limits = Limits { time_limit: Some(Duration::ZERO), ..Limits::default() };
+/// let solution = Grahtp { limits, ..Grahtp::default() }.fit(&risk, &Sparsity::new(5))?;
+/// assert_eq!(solution.status, Status::TimeLimit); // the best point so far, not an error
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Stop when `||x_t - x_{t-1}|| <= tolerance ||x_{t-1}||`. Default 1e-4; 0 turns the test off.
@@ -174,6 +205,18 @@ impl std::fmt::Display for Status {
 }
 
 /// What a solver found.
+///
+/// ```
+/// use ksparse::{Risk, Sparsity, loss::Squared, simulate, solver::{Fbs, Solver}};
+/// let data = simulate::linear(50, 20, 3, simulate::Correlation::Independent, 0.1, 1);
+/// let risk = Risk::new(&data.design, &data.target, Squared::default())?;
+/// let solution = Fbs::default().fit(&risk, &Sparsity::new(3))?;
+/// // The trace has a row per iteration, with one coordinate entering in each.
+/// assert_eq!(solution.trace.len(), 3);
+/// assert!(solution.trace.iter().all(|row| row.entered == 1 && row.left == 0));
+/// assert_eq!(solution.trace[2].value, solution.value);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Solution {
@@ -207,6 +250,13 @@ impl Solution {
 pub const NAMES: [&str; 8] = ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba"];
 
 /// A solver with default options, by the name the command line uses.
+///
+/// ```
+/// use ksparse::solver;
+/// assert_eq!(solver::by_name("grasp")?.name(), "grasp");
+/// assert!(solver::by_name("lasso").is_err());
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 pub fn by_name(name: &str) -> Result<Box<dyn Solver>> {
     Ok(match name {
         "auto" => Box::new(Auto::default()),

@@ -9,6 +9,17 @@ use faer::MatRef;
 /// `M = sup l'' min(R_s^2, largest eigenvalue of the weighted Gram matrix) + lambda`.
 ///
 /// An unpenalised intercept makes m = 0.
+///
+/// ```
+/// use ksparse::{Risk, loss::Logistic, simulate, theory};
+/// let data = simulate::logistic(50, 20, 3, simulate::Correlation::Independent, 1);
+/// let risk = Risk::new(&data.design, &data.target, Logistic::default())?.with_ridge(0.1)?;
+/// let curvature = theory::risk_curvature(&risk, 6)?;
+/// let condition = curvature.sharp_condition_c()?;
+/// // A step of Theorem 1: GraHTP ends, and f falls.
+/// assert!(condition.step_bound() <= 1.0 / curvature.smooth * (1.0 + 1e-12));
+/// # Ok::<(), ksparse::Error>(())
+/// ```
 pub fn risk_curvature(risk: &Risk, s: usize) -> Result<Curvature> {
     let need = "a loss with a bounded second derivative";
     let smooth = risk.smoothness(s).ok_or(Error::Unsupported { solver: "risk_curvature", need })?;
