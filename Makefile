@@ -17,7 +17,7 @@ demo:
 	@$(CARGO) run --release --locked --quiet --package ksparse --example demo
 
 test: lint doc
-	$(CARGO) test $(BUILD)
+	$(CARGO) test $(BUILD) --all-features
 
 bench:
 	bench/run $(ARGS)

@@ -93,7 +93,7 @@ fn choose_k() -> Result<()> {
     for ((k, found), cell) in path.iter().zip(chosen.table.cells()) {
         let model = training.model(found);
         let hits = hits(&model.support, &data.support);
-        let error = mean_squared_error(&model.predict(&new_design), new_target, None)?;
+        let error = mean_squared_error(&model.predict(&new_design)?, new_target, None)?;
         let note = match (k == chosen.k, k == best) {
             (true, true) => "  <- best, and chosen",
             (true, false) => "  <- chosen: the smallest within one standard error of the best",

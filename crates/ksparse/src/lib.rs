@@ -34,7 +34,7 @@
 //!
 //! let model = risk.model(&solution); // the intercept apart from the coefficients
 //! assert_eq!(model.support, data.support);
-//! let predictions = model.predict(&data.design);
+//! let predictions = model.predict(&data.design)?;
 //! assert_eq!(predictions.len(), 200);
 //! # Ok::<(), ksparse::Error>(())
 //! ```
@@ -99,8 +99,7 @@
 //! # Features
 //!
 //! `serde` (off by default) derives `Serialize` and `Deserialize` for what comes out: [`Solution`], [`LinearModel`], paths, grids, folds and tables of
-//! cross-validation. The `step` of a trace is NaN where a method has none; JSON writes that as null and cannot read it back: clear
-//! the trace first, or use a format that has NaN.
+//! cross-validation.
 //!
 //! # Papers
 //!

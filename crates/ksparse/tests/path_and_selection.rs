@@ -453,7 +453,7 @@ fn score_by_hand(
         })
         .min_by(|a, b| a.value.total_cmp(&b.value))
         .unwrap();
-    let z = risk.model(&best).predict(&unseen);
+    let z = risk.model(&best).predict(&unseen).unwrap();
     metric.score(&Logistic::default(), &z, &pick(problem.target, &test), Some(&pick(all, &test))).unwrap()
 }
 
@@ -489,7 +489,7 @@ fn standardisation_sees_the_training_rows_only() {
     // The scores of cross-validation are those of the first model.
     let validation = CrossValidation::over(Grid::over([1], [1e-3]));
     let chosen = validation.fit(&problem, &folds, &Auto::default()).unwrap();
-    let z = problem.predict(&model, &folds.held_out(1));
+    let z = problem.predict(&model, &folds.held_out(1)).unwrap();
     let honest = mean_squared_error(&z, &wave[n / 2..], None).unwrap();
     assert!(close(chosen.table.cells()[0].scores[1] / honest, 1.0));
 }

@@ -247,7 +247,7 @@ fn traces_tell_what_happened() {
             if !["grasp", "foba"].contains(&solver.name()) {
                 assert!(rows.windows(2).all(|w| w[1].value <= w[0].value * (1.0 + 1e-12)), "{what}: f rose");
             }
-            assert!(rows.iter().all(|r| r.step.is_nan() || r.step >= 0.0), "{what}: step");
+            assert!(rows.iter().all(|r| r.step.is_none_or(|s| s >= 0.0)), "{what}: step");
         }
     }
 }

@@ -171,26 +171,30 @@ fn balanced_blocks(pointers: &[u64]) -> Vec<(usize, usize)> {
     blocks
 }
 
-#[inline]
-fn dot<T: Entry>(rows: &[u32], values: &[T], r: &[f64]) -> f64 {
-    // Four independent sums hide the latency of the gathers.
+/// `sum_i f(value_i) r[row_i]`, in four independent sums that hide the latency of the gathers.
+#[inline(always)]
+fn gather_sum<T: Entry>(rows: &[u32], values: &[T], r: &[f64], f: impl Fn(f64) -> f64) -> f64 {
     let (row_groups, row_tail) = rows.as_chunks::<4>();
     let (value_groups, value_tail) = values.as_chunks::<4>();
     let mut sums = [0.0; 4];
     for (i, v) in row_groups.iter().zip(value_groups) {
         for l in 0..4 {
-            sums[l] += v[l].widen() * r[i[l] as usize];
+            sums[l] += f(v[l].widen()) * r[i[l] as usize];
         }
     }
     let mut tail = 0.0;
     for (&i, v) in row_tail.iter().zip(value_tail) {
-        tail += v.widen() * r[i as usize];
+        tail += f(v.widen()) * r[i as usize];
     }
     ((sums[0] + sums[2]) + (sums[1] + sums[3])) + tail
 }
 
+fn dot<T: Entry>(rows: &[u32], values: &[T], r: &[f64]) -> f64 {
+    gather_sum(rows, values, r, |v| v)
+}
+
 fn square<T: Entry>(rows: &[u32], values: &[T], weights: &[f64]) -> f64 {
-    rows.iter().zip(values).map(|(&i, v)| v.widen() * v.widen() * weights[i as usize]).sum()
+    gather_sum(rows, values, weights, |v| v * v)
 }
 
 fn scatter<T: Entry>(a: f64, rows: &[u32], values: &[T], out: &mut [f64]) {

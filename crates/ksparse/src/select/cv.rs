@@ -156,7 +156,7 @@ impl CrossValidation {
         let weights = problem.weights.map(|w| pick(w, &rows));
         let solutions = solved.paths.iter().flat_map(|path| &path.solutions);
         let score = |solution: &Solution| {
-            let z = problem.predict(&training.model(solution), &rows);
+            let z = problem.predict(&training.model(solution), &rows)?;
             self.metric.score(problem.loss, &z, &target, weights.as_deref())
         };
         solutions.map(score).collect::<Result<Vec<f64>>>().map(Some)

@@ -94,8 +94,8 @@ impl<'a> Problem<'a> {
     }
 
     /// The linear predictor of `model` for some rows of the design.
-    pub fn predict(&self, model: &LinearModel, rows: &[usize]) -> Vec<f64> {
-        pick(&model.predict(self.design), rows)
+    pub fn predict(&self, model: &LinearModel, rows: &[usize]) -> Result<Vec<f64>> {
+        Ok(pick(&model.predict(self.design)?, rows))
     }
 }
 

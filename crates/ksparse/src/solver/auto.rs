@@ -41,7 +41,7 @@ pub struct Auto {
 /// Trial refits stop this far (relatively) from the minimum; Newton's last step lands much nearer.
 const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-2, ..InnerOptions::EXACT };
 
-/// Where only swaps are affordable, an iteration that gains less than this fraction of f is the last.
+/// Where only swaps are affordable, a few swaps that gain less than this fraction of f are the last.
 const TRIFLE: f64 = 1e-5;
 
 /// Second-order steps are taken when one costs at most so many gradients.
@@ -232,8 +232,8 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
 fn note(run: &mut Run, before: &Iterate, after: &Iterate, record_below: &mut f64) -> Option<Status> {
     if after.value < *record_below {
         *record_below = after.value;
-        run.record(before, after, f64::NAN)
+        run.record(before, after, None)
     } else {
-        run.poll(after, 0, f64::NAN)
+        run.poll(after, 0, None)
     }
 }

@@ -71,9 +71,9 @@ pub(super) fn polish(
             Some(next) => {
                 let limit = if next.value < record_below {
                     record_below = next.value;
-                    run.record(&at, &next, f64::NAN)
+                    run.record(&at, &next, None)
                 } else {
-                    run.poll(&next, 0, f64::NAN)
+                    run.poll(&next, 0, None)
                 };
                 at = next;
                 limit

@@ -69,7 +69,7 @@ impl Solver for Fbs {
             support.insert(support.partition_point(|&j| j < winner), winner);
             let x = run.carry(&at, &support);
             let next = run.refit(support, x, &InnerOptions::EXACT)?;
-            let limit = run.record(&at, &next, f64::NAN);
+            let limit = run.record(&at, &next, None);
             at = next;
             let complete = counted + 1 == run.budget.k;
             if let Some(status) = limit.filter(|s| !(complete && *s == Status::MaxIterations)) {

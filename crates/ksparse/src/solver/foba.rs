@@ -107,7 +107,7 @@ impl Solver for Foba {
                 best = at.clone();
             }
             let shown = if survived { &best } else { &at };
-            if let Some(status) = run.record(&before, shown, f64::NAN) {
+            if let Some(status) = run.record(&before, shown, None) {
                 return Ok(run.finish(best, status));
             }
             let exhausted = gain <= self.least_gain * before.value.abs();

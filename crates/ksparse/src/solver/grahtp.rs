@@ -186,7 +186,7 @@ impl Grahtp {
             // With exact debiasing the support determines the point, so a support seen before means a cycle.
             let exact = self.debias == Debias::Exact;
             let cycled = exact && !same_support && !seen.insert(next.support.clone());
-            let limit = run.record(&at, &next, eta);
+            let limit = run.record(&at, &next, Some(eta));
             let settled = run.settled(&at, &next);
             at = next;
             if let Some(status) = limit.filter(|s| s.outranks_convergence()) {
@@ -262,7 +262,7 @@ impl Grahtp {
             let Some((next, moved)) = accepted.filter(|(_, moved)| *moved > 0.0) else {
                 return Ok(run.finish(at, Status::Tolerance));
             };
-            let limit = run.record(&at, &next, eta);
+            let limit = run.record(&at, &next, Some(eta));
             let settled = run.settled(&at, &next).then_some(Status::Tolerance);
             if let Some(status) = limit.filter(|s| s.outranks_convergence()).or(settled).or(limit) {
                 return Ok(run.finish(next, status));
@@ -289,12 +289,13 @@ fn step_and_keep(run: &Run, at: &Iterate, gradient: &[f64], eta: f64) -> Iterate
 }
 
 /// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit. Refits on the way are a little loose;
-/// the last support is refitted exactly and looked at once more. Ends early when an iteration gains less than `trifle`, a fraction of f.
+/// the last support is refitted exactly and looked at once more. Ends early when a few swaps gain less than `trifle`, a fraction of f.
 pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, trifle: f64) -> Result<(Iterate, Status)> {
     const ON_THE_WAY: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
     let most = (run.budget.k / 4).max(1);
     let mut swaps = most;
     let mut exact = false;
+    let mut last_gain = 0.0;
     loop {
         let units = if scaled { run.units(&at) } else { None };
         let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, units, swaps);
@@ -315,7 +316,7 @@ pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, trifle: f64)
         let Some(next) = accepted else {
             let next =
                 if exact { at.clone() } else { run.refit(at.support.clone(), at.x.clone(), &InnerOptions::EXACT)? };
-            let limit = if exact { run.record(&at, &next, f64::NAN) } else { None };
+            let limit = if exact { run.record(&at, &next, None) } else { None };
             at = next;
             if exact || limit.is_some() {
                 return Ok((at, limit.filter(|s| s.outranks_convergence()).unwrap_or(Status::SupportStable)));
@@ -324,13 +325,18 @@ pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, trifle: f64)
             continue;
         };
         exact = false;
-        let limit = run.record(&at, &next, ranking.step(swaps));
-        let settled = run.settled(&at, &next) || at.value - next.value < trifle * next.value.abs();
+        let limit = run.record(&at, &next, Some(ranking.step(swaps)));
+        // Few swaps that gain next to nothing: many may still gain more.
+        let gain = at.value - next.value;
+        let little = swaps <= 1 + run.budget.k / 64 && gain < trifle * next.value.abs();
+        let settled = little || run.settled(&at, &next);
         at = next;
         if settled || limit.is_some() {
             let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
             return Ok((at, limit.unwrap_or(Status::Tolerance)));
         }
-        swaps = (2 * swaps).min(most);
+        // A good harvest: twice as many next time. A poor one: fewer will do better than more of the same.
+        swaps = if gain >= 0.2 * last_gain { (2 * swaps).min(most) } else { (swaps / 2).max(1) };
+        last_gain = gain;
     }
 }

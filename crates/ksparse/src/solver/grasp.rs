@@ -65,7 +65,7 @@ impl Solver for Grasp {
             }
             let stable = self.debias && next.support == at.support;
             let cycled = self.debias && !stable && !seen.insert(next.support.clone());
-            let limit = run.record(&at, &next, f64::NAN);
+            let limit = run.record(&at, &next, None);
             let settled = run.settled(&at, &next);
             at = next;
             let natural = [(stable, Status::SupportStable), (settled, Status::Tolerance), (cycled, Status::Cycled)];

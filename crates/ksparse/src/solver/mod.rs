@@ -132,8 +132,8 @@ pub struct Progress<'a> {
     pub coefficients: &'a [f64],
     /// Coordinates that entered the support in this iteration.
     pub entered: usize,
-    /// The step length, where the method has one; NaN where not.
-    pub step: f64,
+    /// The step length, where the method has one.
+    pub step: Option<f64>,
     /// Seconds since the solver was called.
     pub seconds: f64,
 }
@@ -150,13 +150,13 @@ pub struct TraceRow {
     pub entered: usize,
     /// Coordinates that left it.
     pub left: usize,
-    /// The step length; NaN where the method has none.
-    pub step: f64,
+    /// The step length, where the method has one.
+    pub step: Option<f64>,
     /// Seconds since the solver was called.
     pub seconds: f64,
 }
 
-/// Why a solver stopped. All but the last five are a method's own natural end.
+/// Why a solver stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -197,7 +197,7 @@ impl<'a> Run<'a> {
     }
 
     /// Notes an iteration; `Some` when a limit or the watcher ends the run.
-    pub fn record(&mut self, before: &Iterate, after: &Iterate, step: f64) -> Option<Status> {
+    pub fn record(&mut self, before: &Iterate, after: &Iterate, step: Option<f64>) -> Option<Status> {
         self.iterations += 1;
         let common = after.support.iter().filter(|j| before.support.binary_search(j).is_ok()).count();
         let row = TraceRow {
@@ -213,7 +213,7 @@ impl<'a> Run<'a> {
     }
 
     /// Shows the watcher where the run stands; `Some` when a limit or the watcher ends it.
-    pub fn poll(&mut self, at: &Iterate, entered: usize, step: f64) -> Option<Status> {
+    pub fn poll(&mut self, at: &Iterate, entered: usize, step: Option<f64>) -> Option<Status> {
         let progress = Progress {
             iteration: self.iterations,
             value: at.value,

@@ -52,7 +52,7 @@ fn watched(
             support: progress.support.to_vec(),
             coefficients: progress.coefficients.to_vec(),
             value: progress.value,
-            step: progress.step,
+            step: progress.step.unwrap_or(f64::NAN),
         });
         ControlFlow::Continue(())
     });
