@@ -8,13 +8,14 @@
 //! Trial refits are loose and given up early. Steps 2 to 4 need second derivatives and are taken when one of them costs no more than a few
 //! gradients; they start from GraHTP's own answer, so that the result is never worse. Otherwise step 1 alone is run, with scores in units of
 //! curvature when columns differ much in size. Where that costs milliseconds, the search is repeated from the answer of forward
-//! selection, and on small problems from further starts. A quadratic f ends at a point that no exchange of one coordinate among those looked
+//! selection (by blocks of k/10 where it costs tens of them), and on small problems from further starts. A quadratic f ends at a point that no exchange of one coordinate among those looked
 //! at improves.
 
 use super::exchange::{Effort, polish};
 use super::grahtp::descend;
 use super::prune::widen_and_prune;
 use super::run::{Iterate, Run};
+use super::swap::Ranking;
 use super::{Fbs, Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
 use crate::objective::Objective;
@@ -68,16 +69,20 @@ impl Solver for Auto {
         let first = run.begin(start)?;
         let plan = Plan::new(&run, &first);
         let (mut at, mut status) = search(&mut run, first, &plan)?;
-        if start.is_none() && !is_limit(status) {
-            for other in other_starts(&run, &at, sparsity, &plan)? {
-                let (next, ended) = refine(&mut run, other, &plan, at.value)?;
-                if next.value < at.value {
-                    at = next;
-                }
-                status = ended;
-                if is_limit(ended) {
-                    break;
-                }
+        let others = if start.is_none() { plan.other_starts(objective.dim(), &run.budget.free) } else { Vec::new() };
+        for other in others {
+            if is_limit(status) {
+                break;
+            }
+            let Some(from) = begin_elsewhere(&mut run, &at, sparsity, &plan, other)? else { continue };
+            if let Some(limit) = run.poll(&at, 0, None) {
+                status = limit;
+                break;
+            }
+            let next;
+            (next, status) = refine(&mut run, from, &plan, at.value)?;
+            if next.value < at.value {
+                at = next;
             }
         }
         let x = at.x.clone();
@@ -99,8 +104,9 @@ struct Plan {
     leaps: Vec<usize>,
     /// Candidates of an ordinary exchange round, and of the last.
     effort: Effort,
-    /// Which other starts are cheap too: forward selection, backward elimination, forward selection from each coordinate.
+    /// Which other starts are cheap too: forward selection, or at least by blocks, backward elimination, forward selection from each coordinate.
     forward: bool,
+    blocks: bool,
     backward: bool,
     each_coordinate: bool,
 }
@@ -127,6 +133,8 @@ impl Plan {
                 refit: if small { InnerOptions::EXACT } else { LOOSE },
             },
             forward: k_f * gradient <= 4.0 * SMALL,
+            // A quadratic f is explored well enough by exact exchanges.
+            blocks: !run.objective.is_quadratic() && k_f * gradient <= 30.0 * SMALL,
             backward: small && p.powi(3) <= SMALL,
             each_coordinate: every_pair && 20.0 * k_f * p * gradient <= SMALL,
         };
@@ -145,27 +153,73 @@ impl Plan {
         }
         plan
     }
+
+    fn other_starts(&self, dim: usize, free: &[usize]) -> Vec<OtherStart> {
+        let mut starts = Vec::new();
+        if self.forward {
+            starts.push(OtherStart::Forward);
+        } else if self.blocks {
+            starts.push(OtherStart::Blocks);
+        }
+        if self.backward {
+            starts.push(OtherStart::Backward);
+        }
+        if self.each_coordinate {
+            starts.extend((0..dim).filter(|j| !free.contains(j)).map(OtherStart::ForwardFrom));
+        }
+        starts
+    }
 }
 
-/// Where else to start when that costs little: forward selection, backward elimination, forward selection from each coordinate in
-/// turn (a good pair may have no good member).
-fn other_starts(run: &Run, at: &Iterate, sparsity: &Sparsity, plan: &Plan) -> Result<Vec<Iterate>> {
-    let fbs = Fbs::default();
-    let dim = run.objective.dim();
-    let mut starts = Vec::new();
-    if plan.forward {
-        starts.push(run.begin(Some(&fbs.fit(run.objective, sparsity)?))?);
-    }
-    if plan.backward {
-        starts.extend(widen_and_prune(run, at, dim, &plan.effort.refit)?);
-    }
-    if plan.each_coordinate {
-        for j in (0..dim).filter(|&j| !run.budget.is_free(j)) {
-            let seed = Solution::guess(vec![j], vec![f64::MIN_POSITIVE]);
-            starts.push(run.begin(Some(&fbs.fit_from(run.objective, sparsity, &seed)?))?);
+/// Where else a search may start.
+#[derive(Clone, Copy)]
+enum OtherStart {
+    /// The answer of forward selection.
+    Forward,
+    /// The answer of forward selection by tenths of k, ten times cheaper.
+    Blocks,
+    /// What backward elimination leaves.
+    Backward,
+    /// The answer of forward selection begun with this coordinate: a good pair may have no good member.
+    ForwardFrom(usize),
+}
+
+/// The point another start gives; the watcher and the limits hold on the way.
+fn begin_elsewhere(
+    run: &mut Run,
+    at: &Iterate,
+    sparsity: &Sparsity,
+    plan: &Plan,
+    start: OtherStart,
+) -> Result<Option<Iterate>> {
+    let seed = match start {
+        OtherStart::Backward => return widen_and_prune(run, at, run.objective.dim(), &plan.effort.refit),
+        OtherStart::Blocks => return grow(run, plan).map(Some),
+        OtherStart::Forward => None,
+        OtherStart::ForwardFrom(j) => Some(Solution::guess(vec![j], vec![f64::MIN_POSITIVE])),
+    };
+    let objective = run.objective;
+    let mut watch = |_: &Progress| match run.poll(at, 0, None) {
+        Some(_) => ControlFlow::Break(()),
+        None => ControlFlow::Continue(()),
+    };
+    let forward = Fbs::default().solve(objective, sparsity, seed.as_ref(), &mut watch)?;
+    run.begin(Some(&forward)).map(Some)
+}
+
+/// Adds the best tenth of k by scores in units of curvature, refits, and so on up to k.
+fn grow(run: &Run, plan: &Plan) -> Result<Iterate> {
+    let mut at = run.begin(None)?;
+    let block = run.budget.k.div_ceil(10);
+    loop {
+        let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, run.units(&at), block);
+        let support = ranking.grown(&at, block);
+        if support.len() == at.support.len() {
+            return Ok(at);
         }
+        let x = run.carry(&at, &support);
+        at = run.refit(support, x, &plan.effort.refit)?;
     }
-    Ok(starts)
 }
 
 /// Swaps, then what `refine` does.

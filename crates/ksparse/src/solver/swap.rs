@@ -76,6 +76,14 @@ impl Ranking {
         support
     }
 
+    /// The support with the `count` best newcomers in vacant places, ascending.
+    pub fn grown(&self, at: &Iterate, count: usize) -> Vec<usize> {
+        let mut support = at.support.clone();
+        support.extend(self.entering.iter().take(count.min(self.vacancies)).map(|e| e.1));
+        support.sort_unstable();
+        support
+    }
+
     /// The step length at which exactly `count` swaps win (the smallest one).
     pub fn step(&self, count: usize) -> f64 {
         let entering = self.entering[count - 1].0;
