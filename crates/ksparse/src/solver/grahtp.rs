@@ -10,9 +10,10 @@
 //! On least squares these are HTP (S. Foucart, SIAM J. Numer. Anal. 49, 2011) and IHT (T. Blumensath, M. Davies, ACHA 27, 2009), whose
 //! step is on the sum of squares: [`Grahtp::htp`] and [`Grahtp::iht`] take it so.
 //!
-//! What differs here: the default step is not a constant. With exact debiasing a step is a number of swaps (see `swap.rs`): a
-//! ladder starts at k/4, halves while f does not fall, doubles after success, and ends when a single swap fails. Without it, a
-//! Barzilai-Borwein step is halved until f falls enough. Either way **f never rises**. A fixed step is taken as it is: f may rise, the
+//! What differs here: the default step is not a constant. With exact debiasing a step is a number of swaps (see `swap.rs`): a ladder starts
+//! at k/4, halves while f does not fall, doubles while the gains last, and ends when a single swap fails. S3 is loose on the way (to 1e-3 of f
+//! before its last Newton step) and exact at the end, where the fixed point is checked again. Without exact debiasing, a Barzilai-Borwein step
+//! is halved until f falls enough. Either way **f never rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the
 //! supports may cycle (detected), and the best point seen is returned.
 
 use super::run::{Iterate, Run, union};
