@@ -49,14 +49,13 @@ impl Entry for f64 {
 #[inline(always)]
 fn four_dots<S: Simd>(simd: S, columns: [&[f64]; 4], r: &[f64]) -> [f64; 4] {
     let (r_pairs, _) = pulp::as_arrays::<2, _>(S::as_simd_f64s(r).0);
-    let pairs = columns.map(|c| &pulp::as_arrays::<2, _>(S::as_simd_f64s(c).0).0[..r_pairs.len()]);
+    let [a, b, c, d] = columns.map(|c| &pulp::as_arrays::<2, _>(S::as_simd_f64s(c).0).0[..r_pairs.len()]);
     let zero = simd.splat_f64s(0.0);
     let mut sums = [[zero; 2]; 4];
-    for (i, r) in r_pairs.iter().enumerate() {
-        for c in 0..4 {
-            let x = &pairs[c][i];
-            sums[c][0] = simd.mul_add_e_f64s(x[0], r[0], sums[c][0]);
-            sums[c][1] = simd.mul_add_e_f64s(x[1], r[1], sums[c][1]);
+    for ((((r, a), b), c), d) in r_pairs.iter().zip(a).zip(b).zip(c).zip(d) {
+        for (sum, x) in sums.iter_mut().zip([a, b, c, d]) {
+            sum[0] = simd.mul_add_e_f64s(x[0], r[0], sum[0]);
+            sum[1] = simd.mul_add_e_f64s(x[1], r[1], sum[1]);
         }
     }
     let done = r_pairs.len() * 2 * S::F64_LANES;

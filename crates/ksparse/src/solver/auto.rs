@@ -43,7 +43,7 @@ pub struct Auto {
 const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-2, ..InnerOptions::EXACT };
 
 /// Where only swaps are affordable, a few swaps that gain less than this fraction of f are the last.
-const TRIFLE: f64 = 1e-5;
+const TRIFLE: f64 = 1e-4;
 
 /// Second-order steps are taken when one costs at most so many gradients.
 const AFFORDABLE: f64 = 10.0;

@@ -329,7 +329,7 @@ pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, trifle: f64)
         let limit = run.record(&at, &next, Some(ranking.step(swaps)));
         // Few swaps that gain next to nothing: many may still gain more.
         let gain = at.value - next.value;
-        let little = swaps <= 1 + run.budget.k / 64 && gain < trifle * next.value.abs();
+        let little = swaps <= 1 + run.budget.k / 32 && gain < trifle * next.value.abs();
         let settled = little || run.settled(&at, &next);
         at = next;
         if settled || limit.is_some() {
