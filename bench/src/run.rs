@@ -30,8 +30,8 @@ impl Options {
             quick: false,
             tiny: false,
             python: None,
-            work: "bench/work".into(),
-            out: "bench/work/results.json".into(),
+            work: "bench/scratch".into(),
+            out: "bench/scratch/results.json".into(),
             about: Vec::new(),
         };
         let mut words = words.iter();
