@@ -95,6 +95,11 @@ pub trait Objective: Send + Sync {
         1.0
     }
 
+    /// The empirical risk this objective is, for methods that need samples or a dual; `None` for other functions.
+    fn as_risk(&self) -> Option<&Risk<'_>> {
+        None
+    }
+
     /// The work of one gradient, in multiply-adds: how solvers weigh one plan against another. A function that does not say is taken for
     /// a mean over a thousand samples.
     fn gradient_cost(&self) -> f64 {

@@ -316,6 +316,10 @@ impl Objective for Risk<'_> {
         self.total_weight
     }
 
+    fn as_risk(&self) -> Option<&Risk<'_>> {
+        Some(self)
+    }
+
     fn gradient_cost(&self) -> f64 {
         self.design.cost()
     }
