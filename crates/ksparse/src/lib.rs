@@ -58,6 +58,8 @@
 //! | [`solver`] | the algorithms, [`Solution`], [`Status`], limits and progress |
 //! | [`path`] | all k of a sequence, each started from its neighbours; the same for several ridges |
 //! | [`select`] | the choice of k: information criteria, cross-validation |
+//! | [`certificate`] | how far a fit can be from the best of all, proven |
+//! | [`dual`] | the dual of a risk with a ridge: lower bounds on the k-sparse optimum |
 //! | [`theory`] | constants and bounds of the theorems |
 //! | [`simulate`] | the data models of the papers, seeded |
 //!
@@ -114,12 +116,16 @@
 //!
 //! Where an implementation differs from its paper, the head of its file says how.
 
+pub mod certificate;
 pub mod design;
+pub mod dual;
 mod error;
 mod kernels;
 pub mod loss;
 pub mod objective;
 pub mod path;
+#[allow(dead_code)]
+mod relaxation;
 pub mod restricted;
 pub mod select;
 pub mod simulate;

@@ -2,7 +2,7 @@
 //!
 //! `l*(a) = y a` for y a in [-1, 0].
 
-use super::{Conjugate, Local, Loss, TargetKind};
+use super::{Conjugate, Huber, Local, Loss, TargetKind};
 
 /// The hinge loss.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -33,6 +33,10 @@ impl Loss for Hinge {
 
     fn conjugate(&self) -> &dyn Conjugate {
         self
+    }
+
+    fn rounded(&self, width: f64) -> Option<Box<dyn Loss>> {
+        Huber::new(width).ok().map(|huber| Box::new(huber) as Box<dyn Loss>)
     }
 }
 

@@ -99,6 +99,12 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
     /// Its convex conjugate.
     fn conjugate(&self) -> &dyn Conjugate;
 
+    /// For a loss that is not smooth: a smooth one at most `width / 2` below it, with the same dual domain (add `width a^2 / 2` to the
+    /// conjugate).
+    fn rounded(&self, _width: f64) -> Option<Box<dyn Loss>> {
+        None
+    }
+
     /// `sum_i weights[i] l(z_i, y_i)`, filling the weighted derivatives and curvatures.
     fn evaluate(&self, z: &[f64], y: &[f64], weights: &[f64], derivatives: &mut [f64], curvatures: &mut [f64]) -> f64 {
         let mut total = 0.0;
@@ -165,6 +171,9 @@ macro_rules! delegate {
             }
             fn conjugate(&self) -> &dyn Conjugate {
                 (**self).conjugate()
+            }
+            fn rounded(&self, width: f64) -> Option<Box<dyn Loss>> {
+                (**self).rounded(width)
             }
             fn evaluate(&self, z: &[f64], y: &[f64], weights: &[f64], first: &mut [f64], second: &mut [f64]) -> f64 {
                 (**self).evaluate(z, y, weights, first, second)

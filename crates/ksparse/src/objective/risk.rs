@@ -104,6 +104,22 @@ impl<'a> Risk<'a> {
         same.with_ridge(lambda)
     }
 
+    /// The same risk with another loss for the same targets, borrowing everything else.
+    #[allow(dead_code)]
+    pub(crate) fn with_other_loss<'b>(&'b self, loss: Box<dyn Loss + 'b>) -> Risk<'b> {
+        Risk {
+            design: Box::new(&*self.design),
+            loss,
+            target: Cow::Borrowed(&self.target),
+            weights: self.weights.clone(),
+            total_weight: self.total_weight,
+            ridge: self.ridge,
+            free: self.free.clone(),
+            squares: self.squares.clone(),
+            at_zero: OnceLock::new(),
+        }
+    }
+
     /// With sample weights: non-negative, not all zero. Integer weights mean repeated rows.
     ///
     /// ```
@@ -203,7 +219,7 @@ impl<'a> Risk<'a> {
     }
 
     /// `sum_i c_i x_ij^2 / sum c` for every column, computed once.
-    fn weighted_squares(&self) -> &[f64] {
+    pub(crate) fn weighted_squares(&self) -> &[f64] {
         self.squares.get_or_init(|| {
             let mut out = vec![0.0; self.design.ncols()];
             self.design.squares(&self.weights, &mut out);

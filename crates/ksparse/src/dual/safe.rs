@@ -1,0 +1,93 @@
+//! D(a) rounded down: a bound that stays one in floating point.
+//!
+//! Write e for the unit round-off and h(m) = m e / (1 - m e) for the relative error of a sum of m terms, whatever its order.
+//!
+//! * *Scores.* `|fl(u_j) - u_j| <= h(n + 8) / lambda * sum_i c_i |a_i| |x_ij|`, by Cauchy-Schwarz at most `h(n + 8) / lambda sqrt(q s_j)` with
+//!   `q = sum c_i a_i^2` and `s_j = sum c_i x_ij^2`. Since `u -> ||H_k(u)||` is a norm, what that does to ||w(a)|| is at most `E`, the norm of the
+//!   k largest of these (and of those that stay whole), whichever coordinates have won.
+//! * *Conjugates.* A few operations each, on terms bounded by `m_i = |l*(a_i)| + |a_i y_i| + mu a_i^2 / 2` (and 1 for
+//!   labels: the entropy's logarithms), so their weighted sum is wrong by at most `h(n + 32) sum c_i m_i`.
+//! * *Feasibility.* Where an intercept asks for `sum c_i a_i = 0` and rounding leaves r, an exactly feasible vector is at hand: the heavier side
+//!   scaled by 1 - d, `d = (|r| + h(n + 8) S) / S'`, S the weighted sum of absolute values, S' that of the heavier side. The conjugates
+//!   are convex with `l*(0) <= 0` (losses are not negative), so the first sum moves by at most `d sum c_i |l*(a_i)|`, and u_j by `d sqrt(q s_j) / lambda`.
+//!   The same argument covers a that rounding has put outside the domain by an ulp.
+//!
+//! The bound is `-sum c l*  -  (lambda/2) (||w|| + E)^2` less these errors. Sample weights and data are taken as stored.
+
+use super::Dual;
+use crate::loss::TargetKind;
+use crate::objective::Objective;
+use crate::sparsity::SparseRef;
+
+/// Half of f64::EPSILON: the largest relative error of one operation.
+const ROUND_OFF: f64 = 0.5 * f64::EPSILON;
+
+/// The relative error of a sum of `terms`.
+pub(crate) fn relative_error(terms: usize) -> f64 {
+    let e = terms as f64 * ROUND_OFF;
+    e / (1.0 - e)
+}
+
+impl Dual<'_> {
+    /// A number that no k-sparse point goes below: D(a) less a bound on every rounding error made on the way. Minus infinity for an infeasible
+    /// a.
+    pub fn lower_bound(&self, a: &[f64]) -> f64 {
+        if self.check(a).is_err() {
+            return f64::NEG_INFINITY;
+        }
+        let mut u = vec![0.0; self.risk.dim()];
+        self.scores(a, &mut u);
+        self.lower_bound_at(a, &u)
+    }
+
+    /// [`lower_bound`](Self::lower_bound) from a feasible a and the u(a) that [`scores`](Self::scores) gave.
+    pub(crate) fn lower_bound_at(&self, a: &[f64], u: &[f64]) -> f64 {
+        let squares = self.risk.weighted_squares();
+        let square = self.winners(u).iter().map(|&j| u[j] * u[j]).sum();
+        let reach = self.winners(squares).iter().map(|&j| squares[j]).sum();
+        self.rounded_down(a, square, reach)
+    }
+
+    /// `-sum c l*(a) - (lambda/2) square` less all rounding errors, for `square = ||w(a)||^2` and `reach` the largest sum of s_j over a support.
+    pub(crate) fn rounded_down(&self, a: &[f64], square: f64, reach: f64) -> f64 {
+        let (risk, n) = (self.risk, a.len());
+        let (conjugate, y, c) = (risk.loss().conjugate(), risk.target(), risk.weights());
+        let labels = if risk.loss().target() == TargetKind::Sign { 1.0 } else { 0.0 };
+        let half_mu = 0.5 * conjugate.strong_convexity();
+        let (mut terms, mut conjugates, mut size) = (0.0, 0.0, 0.0);
+        for i in 0..n {
+            let value = conjugate.value(a[i], y[i]).abs();
+            terms += c[i] * (value + (a[i] * y[i]).abs() + half_mu * a[i] * a[i] + labels);
+            conjugates += c[i] * value;
+            size += c[i] * a[i] * a[i];
+        }
+        let mut relative = relative_error(n + 8);
+        let mut infeasible = 0.0;
+        if risk.has_intercept() {
+            let (sum, total) = self.balance(a);
+            let heavier = 0.5 * (total + sum.abs());
+            infeasible = if heavier > 0.0 { (sum.abs() + relative * total) / heavier } else { 0.0 };
+            relative += infeasible;
+        }
+        let error = relative / risk.ridge() * (size * reach).sqrt() * (1.0 + 1e-6);
+        let norm = square.sqrt() * (1.0 + relative_error(risk.dim() + 8));
+        let penalty = 0.5 * risk.ridge() * (norm + error).powi(2);
+        let slack = relative_error(n + 32) * terms + infeasible * conjugates + 1e-15 * penalty;
+        let bound = -self.mean_conjugate(a) - penalty - 1.1 * slack;
+        if bound.is_nan() { f64::NEG_INFINITY } else { bound }
+    }
+
+    /// f at a k-sparse w, rounded up: a number that f(w) does not exceed. Predictions are wrong by at most `h(m) sum_j |x_ij w_j|`, m the number
+    /// of coordinates, which the losses turn into `h(m) sqrt(q) sum_j sqrt(s_j) |w_j|` (q now of the derivatives); sums of non-negative terms have small
+    /// relative errors.
+    pub(crate) fn rounded_up(&self, w: SparseRef) -> f64 {
+        let risk = self.risk;
+        let (z, y, c) = (risk.predictions(w), risk.target(), risk.weights());
+        let slopes: f64 =
+            (0..z.len()).map(|i| c[i] * risk.loss().at(z[i], y[i]).derivative.powi(2)).sum::<f64>().sqrt();
+        let squares = risk.weighted_squares();
+        let spread: f64 = w.iter().map(|(j, v)| squares[j].sqrt() * v.abs()).sum();
+        let terms = z.len() + w.indices.len() + 32;
+        risk.value(w) * (1.0 + relative_error(terms)) + 1.1 * relative_error(w.indices.len() + 8) * slopes * spread
+    }
+}
