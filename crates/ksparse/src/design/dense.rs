@@ -6,6 +6,7 @@ use crate::kernels::{self, Entry};
 use crate::sparsity::SparseRef;
 use crate::threads::{for_column_blocks, worth_splitting};
 use faer::linalg::matmul::{self, triangular::BlockStructure};
+use faer::prelude::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -71,31 +72,32 @@ impl<'a, T: Entry> Dense<'a, T> {
         Ok(())
     }
 
-    /// The columns of `which` side by side, over all rows.
-    fn collect(&self, which: &[usize]) -> Mat<f64> {
-        let mut out = Mat::zeros(self.nrows, which.len());
-        for (c, &j) in which.iter().enumerate() {
-            out.col_as_slice_mut(c).iter_mut().zip(self.column(j)).for_each(|(o, v)| *o = v.widen());
+    /// The columns of `which` one after another, over all rows.
+    fn collect(&self, which: &[usize]) -> Vec<f64> {
+        let mut out = Vec::with_capacity(self.nrows * which.len());
+        for &j in which {
+            out.extend(self.column(j).iter().map(|v| v.widen()));
         }
         out
     }
 
-    /// The columns of `which` side by side, over the rows given, each entry times its row's factor.
-    fn collect_rows(&self, which: &[usize], rows: &[u32], factors: Option<&[f64]>) -> Mat<f64> {
-        let mut out = Mat::zeros(rows.len(), which.len());
-        for (c, &j) in which.iter().enumerate() {
-            take_rows(self.column(j), rows, factors, out.col_as_slice_mut(c));
+    /// The columns of `which` one after another, over the rows given, each entry times its row's factor.
+    fn collect_rows(&self, which: &[usize], rows: &[u32], factors: Option<&[f64]>) -> Vec<f64> {
+        let mut out = Vec::with_capacity(rows.len() * which.len());
+        for &j in which {
+            take_rows(self.column(j), rows, factors, &mut out);
         }
         out
     }
 }
 
-/// `out[i] = factors[rows[i]] x[rows[i]]`.
-fn take_rows<T: Entry>(x: &[T], rows: &[u32], factors: Option<&[f64]>, out: &mut [f64]) {
+/// Appends the rows given of a column, each times its factor.
+fn take_rows<T: Entry>(x: &[T], rows: &[u32], factors: Option<&[f64]>, out: &mut Vec<f64>) {
     match factors {
-        Some(f) if rows.len() == x.len() => out.iter_mut().zip(x).zip(f).for_each(|((o, x), f)| *o = x.widen() * f),
-        None => out.iter_mut().zip(rows).for_each(|(o, &i)| *o = x[i as usize].widen()),
-        Some(f) => out.iter_mut().zip(rows).for_each(|(o, &i)| *o = x[i as usize].widen() * f[i as usize]),
+        None if rows.len() == x.len() => out.extend(x.iter().map(|x| x.widen())),
+        None => out.extend(rows.iter().map(|&i| x[i as usize].widen())),
+        Some(f) if rows.len() == x.len() => out.extend(x.iter().zip(f).map(|(x, f)| x.widen() * f)),
+        Some(f) => out.extend(rows.iter().zip(f).map(|(&i, f)| x[i as usize].widen() * f)),
     }
 }
 
@@ -152,23 +154,25 @@ impl<T: Entry> Design for Dense<'_, T> {
 
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
         let rows = weighty(weights);
-        let weighted = self.collect_rows(left, &rows, Some(weights));
         let k = left.len();
+        let factors: Vec<f64> = rows.iter().map(|&i| weights[i as usize]).collect();
+        let weighted = self.collect_rows(left, &rows, Some(&factors));
+        let weighted = MatRef::from_column_major_slice(&weighted, rows.len(), k);
         let mut out = Mat::<f64>::zeros(k, right.len());
         if k == 0 || right.is_empty() {
             return out;
         }
         for_column_blocks(out.as_mut(), BLOCK, rows.len() * k * right.len(), |b, target| {
             let which = &right[b * BLOCK..b * BLOCK + target.ncols()];
-            let tile =
-                if rows.len() == self.nrows { self.collect(which) } else { self.collect_rows(which, &rows, None) };
-            matmul::matmul(target, Accum::Replace, weighted.transpose(), &tile, 1.0, Par::Seq);
+            let tile = self.collect_rows(which, &rows, None);
+            let tile = MatRef::from_column_major_slice(&tile, rows.len(), which.len());
+            matmul::matmul(target, Accum::Replace, weighted.transpose(), tile, 1.0, Par::Seq);
         });
         out
     }
 
     fn gather<'b>(&'b self, support: &[usize]) -> Box<dyn Columns + 'b> {
-        Box::new(DenseColumns { body: self.collect(support) })
+        Box::new(DenseColumns { nrows: self.nrows, ncols: support.len(), values: self.collect(support) })
     }
 
     fn cost(&self) -> f64 {
@@ -202,18 +206,23 @@ fn combine<'c, T: Entry>(w: &[f64], column: impl Fn(usize) -> &'c [T], out: &mut
 
 /// Columns copied side by side.
 struct DenseColumns {
-    body: Mat<f64>,
+    nrows: usize,
+    ncols: usize,
+    values: Vec<f64>,
 }
+
+/// Rows of a weighted product taken at a time: with some hundred columns they stay in the second-level cache.
+const PANEL: usize = 256;
 
 impl DenseColumns {
     fn column(&self, c: usize) -> &[f64] {
-        self.body.col_as_slice(c)
+        &self.values[c * self.nrows..(c + 1) * self.nrows]
     }
 }
 
 impl Columns for DenseColumns {
     fn ncols(&self) -> usize {
-        self.body.ncols()
+        self.ncols
     }
 
     fn mul(&self, x: &[f64], out: &mut [f64]) {
@@ -221,23 +230,27 @@ impl Columns for DenseColumns {
     }
 
     fn tmul(&self, r: &[f64], out: &mut [f64]) {
-        for (c, o) in out.iter_mut().enumerate() {
-            *o = kernels::dot(self.column(c), r);
-        }
+        kernels::dot_columns(&self.values, r, out);
     }
 
-    fn gram(&mut self, weights: &[f64], out: MatMut<'_, f64>) {
-        if self.body.ncols() == 0 {
-            return;
-        }
+    fn gram(&mut self, weights: &[f64], mut out: MatMut<'_, f64>) {
         // B'B with B the rows times the square roots of their weights: one copy serves both sides.
         let rows = weighty(weights);
-        let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
-        let mut scaled = Mat::zeros(rows.len(), self.body.ncols());
-        for c in 0..self.body.ncols() {
-            take_rows(self.column(c), &rows, Some(&roots), scaled.col_as_slice_mut(c));
+        let mut panel = Vec::with_capacity(PANEL * self.ncols);
+        let mut accumulate = Accum::Replace;
+        for rows in rows.chunks(PANEL) {
+            let roots: Vec<f64> = rows.iter().map(|&i| weights[i as usize].sqrt()).collect();
+            panel.clear();
+            for c in 0..self.ncols {
+                take_rows(self.column(c), rows, Some(&roots), &mut panel);
+            }
+            let panel = MatRef::from_column_major_slice(&panel, rows.len(), self.ncols);
+            lower_square(panel, accumulate, out.rb_mut());
+            accumulate = Accum::Add;
         }
-        lower_product(scaled.as_ref(), scaled.as_ref(), out);
+        if rows.is_empty() {
+            (0..self.ncols).for_each(|b| (b..self.ncols).for_each(|a| out[(a, b)] = 0.0));
+        }
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
@@ -247,21 +260,21 @@ impl Columns for DenseColumns {
     }
 
     fn costs(&self) -> Costs {
-        let (n, k) = (self.body.nrows() as f64, self.body.ncols() as f64);
+        let (n, k) = (self.nrows as f64, self.ncols as f64);
         // A blocked product runs several times faster per multiply-add than a pass over memory.
         Costs { product: n * k, gram: n * k * k / 2.0 / 6.0 }
     }
 }
 
-/// The lower triangle of `a' b`, known to be symmetric.
-fn lower_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>, out: MatMut<'_, f64>) {
+/// The lower triangle of `a' a`.
+fn lower_square(a: MatRef<'_, f64>, accumulate: Accum, out: MatMut<'_, f64>) {
     matmul::triangular::matmul(
         out,
         BlockStructure::TriangularLower,
-        Accum::Replace,
+        accumulate,
         a.transpose(),
         BlockStructure::Rectangular,
-        b,
+        a,
         BlockStructure::Rectangular,
         1.0,
         Par::Seq,

@@ -42,6 +42,9 @@ pub struct Auto {
 /// Trial refits stop this far (relatively) from the minimum; Newton's last step lands much nearer.
 const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-2, ..InnerOptions::EXACT };
 
+/// Newton steps on a widened support: it is about to be pruned, and exchanges follow.
+const LEAP_STEPS: usize = 3;
+
 /// Where only swaps are affordable, a few swaps that gain less than this fraction of f are the last.
 const TRIFLE: f64 = 1e-4;
 
@@ -145,7 +148,7 @@ impl Plan {
                 hessian.block_cost(wide, wide) + (wide as f64).powi(3) / 6.0 <= budget
             };
             let counted = run.budget.k;
-            plan.leaps = [2 * counted, counted, (counted / 2).max(1)].into_iter().filter(affordable).collect();
+            plan.leaps = [2 * counted, (counted / 2).max(1)].into_iter().filter(affordable).collect();
             plan.second_order = !plan.leaps.is_empty();
             // The last look takes as many candidates as a quarter of the budget pays for.
             let one = hessian.block_cost(k, 1) + (k * k) as f64 / 6.0;
@@ -245,7 +248,8 @@ fn spread(units: &[f64]) -> f64 {
 fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) -> Result<(Iterate, Status)> {
     record_below = record_below.min(at.value);
     let k = run.budget.k;
-    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, extra, &plan.effort.refit);
+    let few_steps = InnerOptions { max_iterations: LEAP_STEPS, ..plan.effort.refit };
+    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, extra, &few_steps);
 
     // Short leaps on their own, while they gain more than a trifle.
     while let Some(next) = leap(run, &at, (k / 2).max(1))? {

@@ -166,7 +166,7 @@ impl Scores {
         let k = at.support.len();
         let candidates = screen(run, at, gradient, width);
         let slope: Vec<f64> = at.support.iter().map(|&j| gradient[j]).collect();
-        let model = LocalModel::new(run, at, slope, &*hessian);
+        let model = LocalModel::new(run, at, slope, hessian.block(&at.support, &at.support));
         let cross = hessian.block(&at.support, &candidates);
         let mut solved = Mat::<f64>::zeros(k, candidates.len());
         for_column_blocks(solved.as_mut(), 64, k * k * candidates.len(), |b, target| {

@@ -1,7 +1,6 @@
 //! The quadratic model of f on a support, and what it says about leaving and entering.
 
 use super::run::{Iterate, Run};
-use crate::objective::Hessian;
 use crate::restricted::Cholesky;
 use faer::Mat;
 
@@ -17,9 +16,9 @@ pub(super) struct LocalModel {
 }
 
 impl LocalModel {
-    /// `slope` is the gradient on the support.
-    pub fn new(run: &Run, at: &Iterate, slope: Vec<f64>, hessian: &dyn Hessian) -> Self {
-        let inverse = Cholesky::new(hessian.block(&at.support, &at.support), None).inverse();
+    /// `slope` is the gradient on the support, `hessian` the lower triangle of the second derivatives there.
+    pub fn new(run: &Run, at: &Iterate, slope: Vec<f64>, hessian: Mat<f64>) -> Self {
+        let inverse = Cholesky::new(hessian, None).inverse();
         let mut x = at.x.clone();
         for (b, g) in slope.iter().enumerate() {
             for (x, v) in x.iter_mut().zip(inverse.col_as_slice(b)) {

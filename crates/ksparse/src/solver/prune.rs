@@ -9,7 +9,8 @@ use super::model::LocalModel;
 use super::run::{Iterate, Run};
 use super::swap::Ranking;
 use crate::error::Result;
-use crate::restricted::InnerOptions;
+use crate::restricted::{InnerOptions, Restricted, SecondOrder};
+use faer::Mat;
 
 /// The point after adding `extra` coordinates and dropping as many; `None` when the objective offers no Hessian.
 pub(super) fn widen_and_prune(run: &Run, at: &Iterate, extra: usize, refit: &InnerOptions) -> Result<Option<Iterate>> {
@@ -18,33 +19,39 @@ pub(super) fn widen_and_prune(run: &Run, at: &Iterate, extra: usize, refit: &Inn
 }
 
 /// Minimises on `support` from `at` and drops the cheapest coordinates until k are left.
-fn prune(run: &Run, at: &Iterate, support: Vec<usize>, refit: &InnerOptions) -> Result<Option<Iterate>> {
-    let x = run.carry(at, &support);
-    let mut wide = run.refit(support, x, refit)?;
+fn prune(run: &Run, at: &Iterate, mut support: Vec<usize>, refit: &InnerOptions) -> Result<Option<Iterate>> {
+    let mut x = run.carry(at, &support);
     let goal = run.budget.k + run.budget.free.len();
-    while wide.support.len() > goal {
+    loop {
+        let mut restricted = run.objective.restrict(&support);
+        let (wide, _) = run.minimise(&mut *restricted, support, x, refit)?;
+        let surplus = wide.support.len().saturating_sub(goal);
+        if surplus == 0 {
+            return Ok(Some(wide));
+        }
+        if restricted.second_order() == SecondOrder::Unavailable {
+            return Ok(None);
+        }
         // Half of the surplus per refit, a small one at once: the model is trusted for a short way only.
-        let surplus = wide.support.len() - goal;
         let exact = run.objective.is_quadratic() || surplus <= 1 + goal / 16;
         let drops = if exact { surplus } else { surplus.div_ceil(2) };
-        let Some((support, x)) = drop_cheapest(run, &wide, drops) else { return Ok(None) };
-        wide = run.refit(support, x, refit)?;
+        (support, x) = drop_cheapest(run, &wide, &mut *restricted, drops);
     }
-    Ok(Some(wide))
 }
 
 /// The support without its `drops` cheapest coordinates, and the point the quadratic model expects there.
-fn drop_cheapest(run: &Run, at: &Iterate, drops: usize) -> Option<(Vec<usize>, Vec<f64>)> {
-    let hessian = run.objective.hessian(at.as_sparse())?;
-    let mut gradient = vec![0.0; at.support.len()];
-    run.objective.restrict(&at.support).value_and_gradient(&at.x, &mut gradient);
-    let mut model = LocalModel::new(run, at, gradient, &*hessian);
-    let mut kept = vec![true; at.support.len()];
+fn drop_cheapest(run: &Run, at: &Iterate, f: &mut dyn Restricted, drops: usize) -> (Vec<usize>, Vec<f64>) {
+    let k = at.support.len();
+    let (mut gradient, mut hessian) = (vec![0.0; k], Mat::zeros(k, k));
+    f.value_and_gradient(&at.x, &mut gradient);
+    f.hessian(hessian.as_mut());
+    let mut model = LocalModel::new(run, at, gradient, hessian);
+    let mut kept = vec![true; k];
     for _ in 0..drops {
         let Some(place) = model.cheapest() else { break };
         kept[place] = false;
         model.drop(place);
     }
-    let keep: Vec<usize> = (0..kept.len()).filter(|&a| kept[a]).collect();
-    Some((keep.iter().map(|&a| at.support[a]).collect(), keep.iter().map(|&a| model.x[a]).collect()))
+    let keep: Vec<usize> = (0..k).filter(|&a| kept[a]).collect();
+    (keep.iter().map(|&a| at.support[a]).collect(), keep.iter().map(|&a| model.x[a]).collect())
 }

@@ -3,7 +3,7 @@
 use super::{Limits, Progress, Solution, Status, TraceRow};
 use crate::error::{Error, Result, check_finite, check_len};
 use crate::objective::Objective;
-use crate::restricted::{self, Ended, InnerOptions};
+use crate::restricted::{self, Ended, InnerOptions, Restricted};
 use crate::sparsity::{Budget, SparseRef, Sparsity, top_by};
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
@@ -181,9 +181,20 @@ impl<'a> Run<'a> {
     }
 
     /// [`refit`](Self::refit), also saying how it ended.
-    pub fn try_refit(&self, support: Vec<usize>, mut x: Vec<f64>, options: &InnerOptions) -> Result<(Iterate, Ended)> {
+    pub fn try_refit(&self, support: Vec<usize>, x: Vec<f64>, options: &InnerOptions) -> Result<(Iterate, Ended)> {
         let mut restricted = self.objective.restrict(&support);
-        let outcome = restricted::minimise(&mut *restricted, &mut x, options);
+        self.minimise(&mut *restricted, support, x, options)
+    }
+
+    /// [`try_refit`](Self::try_refit) for who goes on to use f on the support.
+    pub fn minimise(
+        &self,
+        restricted: &mut dyn Restricted,
+        support: Vec<usize>,
+        mut x: Vec<f64>,
+        options: &InnerOptions,
+    ) -> Result<(Iterate, Ended)> {
+        let outcome = restricted::minimise(restricted, &mut x, options);
         if outcome.ended == Ended::NotFinite {
             return Err(self.not_finite());
         }
