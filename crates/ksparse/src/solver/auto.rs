@@ -8,13 +8,13 @@
 //! Trial refits are loose and given up early. Steps 2 to 4 need second derivatives and are taken when one of them costs no more than a few
 //! gradients; they start from GraHTP's own answer, so that the result is never worse. Otherwise step 1 alone is run, with scores in units of
 //! curvature when columns differ much in size. Where that costs milliseconds, the search is repeated from the answer of forward
-//! selection (by blocks of k/10 where it costs tens of them), and on small problems from further starts. A quadratic f ends at a point that no exchange of one coordinate among those looked
-//! at improves.
+//! selection (by blocks of k/10 where it costs tens of them), and on small problems from further starts; answers are then mixed: the union of two
+//! is pruned and refined. A quadratic f ends at a point that no exchange of one coordinate among those looked at improves.
 
 use super::exchange::{Effort, polish};
 use super::grahtp::descend;
-use super::prune::widen_and_prune;
-use super::run::{Iterate, Run};
+use super::prune::{prune, widen_and_prune};
+use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
 use super::{Fbs, Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
@@ -84,8 +84,20 @@ impl Solver for Auto {
             }
             let next;
             (next, status) = refine(&mut run, from, &plan, at.value)?;
+            let both = union(&at.support, &next.support);
             if next.value < at.value {
                 at = next;
+            }
+            // The two answers share most of their coordinates; the best of both is often better than either.
+            if !is_limit(status)
+                && both.len() > at.support.len()
+                && let Some(mixed) = prune(&run, &at, both, &plan.leap_refit())?
+            {
+                let next;
+                (next, status) = refine(&mut run, mixed, &plan, at.value)?;
+                if next.value < at.value {
+                    at = next;
+                }
             }
         }
         let x = at.x.clone();
@@ -148,13 +160,21 @@ impl Plan {
                 hessian.block_cost(wide, wide) + (wide as f64).powi(3) / 6.0 <= budget
             };
             let counted = run.budget.k;
-            plan.leaps = [2 * counted, (counted / 2).max(1)].into_iter().filter(affordable).collect();
+            // Leaps in between gain little for their time: they are for problems that have it.
+            let between = plan.blocks.then_some(counted);
+            let leaps = [Some(2 * counted), between, Some((counted / 2).max(1))];
+            plan.leaps = leaps.into_iter().flatten().filter(affordable).collect();
             plan.second_order = !plan.leaps.is_empty();
             // The last look takes as many candidates as a quarter of the budget pays for.
             let one = hessian.block_cost(k, 1) + (k * k) as f64 / 6.0;
             plan.effort.wide = narrow.max((0.25 * budget / one) as usize);
         }
         plan
+    }
+
+    /// Precision of refits on a widened support.
+    fn leap_refit(&self) -> InnerOptions {
+        InnerOptions { max_iterations: LEAP_STEPS, ..self.effort.refit }
     }
 
     fn other_starts(&self, dim: usize, free: &[usize]) -> Vec<OtherStart> {
@@ -248,8 +268,7 @@ fn spread(units: &[f64]) -> f64 {
 fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) -> Result<(Iterate, Status)> {
     record_below = record_below.min(at.value);
     let k = run.budget.k;
-    let few_steps = InnerOptions { max_iterations: LEAP_STEPS, ..plan.effort.refit };
-    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, extra, &few_steps);
+    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, extra, &plan.leap_refit());
 
     // Short leaps on their own, while they gain more than a trifle.
     while let Some(next) = leap(run, &at, (k / 2).max(1))? {

@@ -19,7 +19,7 @@ pub(super) fn widen_and_prune(run: &Run, at: &Iterate, extra: usize, refit: &Inn
 }
 
 /// Minimises on `support` from `at` and drops the cheapest coordinates until k are left.
-fn prune(run: &Run, at: &Iterate, mut support: Vec<usize>, refit: &InnerOptions) -> Result<Option<Iterate>> {
+pub(super) fn prune(run: &Run, at: &Iterate, mut support: Vec<usize>, refit: &InnerOptions) -> Result<Option<Iterate>> {
     let mut x = run.carry(at, &support);
     let goal = run.budget.k + run.budget.free.len();
     loop {
