@@ -1,0 +1,233 @@
+//! Matrices out of the pieces that readers deliver, stored by how full they are.
+
+use crate::error::{Error, Result};
+use crate::options::Storage;
+use crate::table::Matrix;
+use ksparse::design::{Dense, Sparse};
+
+/// More columns than this are refused unless the caller says how many there are: an index of billions is a mistake far more often than
+/// data, and would cost memory by the gigabyte.
+pub(crate) const MAX_FEATURES: usize = 1 << 27;
+
+/// Rows of sparse entries, columns ascending.
+#[derive(Debug, Default)]
+pub(crate) struct SparseRows {
+    /// Where each row ends in the other two.
+    pub ends: Vec<usize>,
+    /// Columns, from 0.
+    pub columns: Vec<u32>,
+    /// Values, none of them zero.
+    pub values: Vec<f64>,
+}
+
+impl Storage {
+    /// Whether a matrix with so many non-zeros is to be stored in full.
+    fn is_dense(self, nrows: usize, ncols: usize, nnz: usize) -> bool {
+        match self {
+            Self::Dense => true,
+            Self::Sparse => false,
+            // A product with a stored non-zero costs several times one of a full column, at one and a half times the memory. In
+            // 128 bits: a hostile header may ask for any shape.
+            Self::Auto => 3 * nnz as u128 >= nrows as u128 * ncols as u128,
+        }
+    }
+}
+
+/// The number of entries of a full matrix, if it can be addressed.
+pub(crate) fn full_size(name: &str, nrows: usize, ncols: usize) -> Result<usize> {
+    nrows.checked_mul(ncols).filter(|&size| size <= isize::MAX as usize / 8).ok_or_else(|| {
+        Error::input(name, format!("{nrows} x {ncols} entries do not fit into memory"), "use a sparse format")
+    })
+}
+
+/// `Err` unless rows can be indexed by 32 bits.
+pub(crate) fn check_rows(name: &str, nrows: usize) -> Result<()> {
+    if nrows < u32::MAX as usize {
+        return Ok(());
+    }
+    Err(Error::input(name, format!("{nrows} rows are more than 2^32 - 2"), "split the file"))
+}
+
+/// From blocks of sparse rows.
+pub(crate) fn from_sparse_rows(name: &str, blocks: Vec<SparseRows>, ncols: usize, storage: Storage) -> Result<Matrix> {
+    let nrows = blocks.iter().map(|b| b.ends.len()).sum();
+    let nnz = blocks.iter().map(|b| b.columns.len()).sum();
+    check_rows(name, nrows)?;
+    if storage.is_dense(nrows, ncols, nnz) {
+        let mut values = vec![0.0; full_size(name, nrows, ncols)?];
+        for_entries(blocks, |i, j, v| values[j * nrows + i] = v);
+        return Ok(Matrix::Dense(Dense::from_columns(nrows, ncols, values)?));
+    }
+    let mut pointers = vec![0u64; ncols + 1];
+    for block in &blocks {
+        block.columns.iter().for_each(|&j| pointers[j as usize + 1] += 1);
+    }
+    for j in 0..ncols {
+        pointers[j + 1] += pointers[j];
+    }
+    let mut next = pointers.clone();
+    let (mut rows, mut values) = (vec![0u32; nnz], vec![0.0; nnz]);
+    for_entries(blocks, |i, j, v| {
+        let slot = next[j] as usize;
+        next[j] += 1;
+        rows[slot] = i as u32;
+        values[slot] = v;
+    });
+    Ok(Matrix::Sparse(Sparse::from_columns(nrows, ncols, pointers, rows, values)?))
+}
+
+/// Row after row; each block is freed when done.
+fn for_entries(blocks: Vec<SparseRows>, mut each: impl FnMut(usize, usize, f64)) {
+    let mut i = 0;
+    for block in blocks {
+        let mut start = 0;
+        for &end in &block.ends {
+            for (&j, &v) in block.columns[start..end].iter().zip(&block.values[start..end]) {
+                each(i, j as usize, v);
+            }
+            (start, i) = (end, i + 1);
+        }
+    }
+}
+
+/// From blocks of full rows, `ncols` values each.
+pub(crate) fn from_full_rows(name: &str, blocks: Vec<Vec<f64>>, ncols: usize, storage: Storage) -> Result<Matrix> {
+    let nrows = blocks.iter().map(|b| b.len() / ncols.max(1)).sum();
+    let nnz = blocks.iter().flatten().filter(|v| **v != 0.0).count();
+    if !storage.is_dense(nrows, ncols, nnz) {
+        let sparse = blocks.into_iter().map(|block| sparse_rows(&block, ncols)).collect();
+        return from_sparse_rows(name, sparse, ncols, Storage::Sparse);
+    }
+    let mut values = vec![0.0; full_size(name, nrows, ncols)?];
+    let mut first = 0;
+    for block in blocks {
+        let rows = block.len() / ncols.max(1);
+        // Tiles of columns, so that the lines written to stay in the cache.
+        for tile in (0..ncols).step_by(16) {
+            for (i, row) in block.chunks_exact(ncols).enumerate() {
+                for j in tile..(tile + 16).min(ncols) {
+                    values[j * nrows + first + i] = row[j];
+                }
+            }
+        }
+        first += rows;
+    }
+    Ok(Matrix::Dense(Dense::from_columns(nrows, ncols, values)?))
+}
+
+fn sparse_rows(block: &[f64], ncols: usize) -> SparseRows {
+    let mut sparse = SparseRows::default();
+    for row in block.chunks_exact(ncols.max(1)) {
+        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            sparse.columns.push(j as u32);
+            sparse.values.push(v);
+        }
+        sparse.ends.push(sparse.columns.len());
+    }
+    sparse
+}
+
+/// From full columns, one after another.
+pub(crate) fn from_full_columns(
+    name: &str,
+    nrows: usize,
+    ncols: usize,
+    values: Vec<f64>,
+    storage: Storage,
+) -> Result<Matrix> {
+    let nnz = values.iter().filter(|v| **v != 0.0).count();
+    if nrows == 0 || storage.is_dense(nrows, ncols, nnz) {
+        return Ok(Matrix::Dense(Dense::from_columns(nrows, ncols, values)?));
+    }
+    check_rows(name, nrows)?;
+    let mut columns = SparseColumns::with_capacity(ncols, nnz);
+    for column in values.chunks_exact(nrows) {
+        for (i, &v) in column.iter().enumerate() {
+            columns.push(i as u32, v);
+        }
+        columns.end();
+    }
+    columns.finish(name, nrows, Storage::Sparse)
+}
+
+/// Compressed columns under construction.
+#[derive(Debug)]
+pub(crate) struct SparseColumns {
+    pub pointers: Vec<u64>,
+    pub rows: Vec<u32>,
+    pub values: Vec<f64>,
+}
+
+impl SparseColumns {
+    pub fn with_capacity(ncols: usize, nnz: usize) -> Self {
+        let mut pointers = Vec::with_capacity(ncols + 1);
+        pointers.push(0);
+        Self { pointers, rows: Vec::with_capacity(nnz), values: Vec::with_capacity(nnz) }
+    }
+
+    /// The next entry of the current column; zeros are left out.
+    pub fn push(&mut self, row: u32, value: f64) {
+        if value != 0.0 {
+            self.rows.push(row);
+            self.values.push(value);
+        }
+    }
+
+    /// The column is complete.
+    pub fn end(&mut self) {
+        self.pointers.push(self.rows.len() as u64);
+    }
+
+    /// The matrix, in full if it is full.
+    pub fn finish(self, name: &str, nrows: usize, storage: Storage) -> Result<Matrix> {
+        check_rows(name, nrows)?;
+        let ncols = self.pointers.len() - 1;
+        let dense = storage.is_dense(nrows, ncols, self.rows.len());
+        let sparse = Sparse::from_columns(nrows, ncols, self.pointers, self.rows, self.values)?;
+        if !dense {
+            return Ok(Matrix::Sparse(sparse));
+        }
+        let mut values = vec![0.0; full_size(name, nrows, ncols)?];
+        for (j, column) in values.chunks_exact_mut(nrows.max(1)).enumerate() {
+            let (rows, entries) = sparse.column(j);
+            rows.iter().zip(entries).for_each(|(&i, &v)| column[i as usize] = v);
+        }
+        Ok(Matrix::Dense(Dense::from_columns(nrows, ncols, values)?))
+    }
+}
+
+/// From entries in any order; one that stands twice is refused.
+pub(crate) fn from_triplets(
+    name: &str,
+    nrows: usize,
+    ncols: usize,
+    triplets: &[(u32, u32, f64)],
+    storage: Storage,
+) -> Result<Matrix> {
+    let mut starts = vec![0usize; ncols + 1];
+    triplets.iter().for_each(|t| starts[t.1 as usize + 1] += 1);
+    for j in 0..ncols {
+        starts[j + 1] += starts[j];
+    }
+    let mut next = starts.clone();
+    let mut sorted = vec![(0u32, 0.0); triplets.len()];
+    for &(i, j, v) in triplets {
+        sorted[next[j as usize]] = (i, v);
+        next[j as usize] += 1;
+    }
+    let mut columns = SparseColumns::with_capacity(ncols, triplets.len());
+    for (j, range) in starts.windows(2).enumerate() {
+        let column = &mut sorted[range[0]..range[1]];
+        column.sort_by_key(|e| e.0);
+        if let Some(pair) = column.windows(2).find(|e| e[0].0 == e[1].0) {
+            return Err(Error::input(
+                name,
+                format!("the entry of row {}, column {} is given twice", pair[0].0 + 1, j + 1),
+                "add duplicates up before saving (SciPy: sum_duplicates)",
+            ));
+        }
+        column.iter().for_each(|&(i, v)| columns.push(i, v));
+        columns.end();
+    }
+    columns.finish(name, nrows, storage)
+}

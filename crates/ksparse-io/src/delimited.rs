@@ -1,0 +1,326 @@
+//! Text with a row per line: commas, semicolons, tabs, bars or blanks between the fields.
+//!
+//! Fields may be quoted (`"a ""quoted"" one"`), but not span lines: that lets blocks of lines be parsed side by side. Blank
+//! lines and lines that start with `#` are skipped.
+
+use crate::assemble::from_full_rows;
+use crate::error::{Error, Place, Result};
+use crate::options::{Format, Header, ReadOptions, WriteOptions};
+use crate::roles::{self, Columns, Role};
+use crate::source::Source;
+use crate::table::{Table, Target};
+use crate::target::Labels;
+use crate::text::{Block, finite, is_missing, number, parse_blocks, push_number, show};
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// What was found out before the rows are read.
+struct Plan {
+    separator: u8,
+    /// The line of the header.
+    header: Option<u64>,
+    names: Option<Vec<String>>,
+    roles: Vec<Role>,
+}
+
+/// What one block holds.
+#[derive(Default)]
+struct Parsed {
+    values: Vec<f64>,
+    labels: Labels,
+    weights: Vec<f64>,
+    rows: usize,
+}
+
+/// Reads the whole source.
+pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> {
+    let name = source.name.clone();
+    let mut notes = Vec::new();
+    let head = source.head_until(|bytes| usable_lines(bytes).count() > 2)?;
+    let plan = plan(&name, head, options, &mut notes)?;
+    let blocks = parse_blocks(source, |block| plan.block(&name, block))?;
+    if blocks.iter().all(|b| b.rows == 0) {
+        let problem = if plan.header.is_some() { "there is a header but no row" } else { "there are no rows" };
+        return Err(Error::input(&*name, problem, "if the first line is data, say --no-header"));
+    }
+    let (mut values, mut labels, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    for block in blocks {
+        values.push(block.values);
+        labels.push(block.labels);
+        weights.extend(block.weights);
+    }
+    let features: Vec<usize> = plan.columns(Role::Feature).collect();
+    let mut table = Table::new(from_full_rows(&name, values, features.len(), options.storage)?);
+    table.target = plan.columns(Role::Target).next().map(|_| Labels::join(labels));
+    table.weights = plan.columns(Role::Weights).next().map(|_| weights);
+    if let Some(names) = &plan.names {
+        table.names = Some(features.iter().map(|&j| names[j].clone()).collect());
+        table.target_name = plan.columns(Role::Target).next().map(|j| names[j].clone());
+    }
+    (table.format, table.compression, table.source, table.notes) = (Format::Delimited, source.compression, name, notes);
+    Ok(table)
+}
+
+impl Plan {
+    fn columns(&self, role: Role) -> impl Iterator<Item = usize> + '_ {
+        self.roles.iter().enumerate().filter(move |(_, r)| **r == role).map(|(j, _)| j)
+    }
+
+    fn block(&self, name: &str, block: &Block) -> Result<Parsed> {
+        let mut parsed = Parsed::default();
+        for (line, text) in block.lines().filter(|(line, text)| Some(*line) != self.header && usable(text)) {
+            self.row(name, line, text, &mut parsed)?;
+            parsed.rows += 1;
+        }
+        Ok(parsed)
+    }
+
+    fn row(&self, name: &str, line: u64, text: &[u8], out: &mut Parsed) -> Result<()> {
+        let mut count = 0;
+        for field in fields(text, self.separator) {
+            let field = field.map_err(|problem| Error::input(Place::line(name, line), problem, "close the quotes"))?;
+            let place = || {
+                let column = self.names.as_ref().and_then(|names| names.get(count).cloned());
+                let column = column.map_or_else(|| format!("column {}", count + 1), |n| format!("column `{n}`"));
+                Place::line(name, line).part(column)
+            };
+            match self.roles.get(count) {
+                Some(Role::Feature) => match number(&field) {
+                    Some(v) if v.is_finite() => out.values.push(v),
+                    _ => out.values.push(finite(&field, place)?),
+                },
+                Some(Role::Target) => out.labels.push(&field, place)?,
+                Some(Role::Weights) => out.weights.push(weight(finite(&field, place)?, place)?),
+                Some(Role::Skip) | None => {}
+            }
+            count += 1;
+        }
+        if count == self.roles.len() {
+            return Ok(());
+        }
+        Err(Error::input(
+            Place::line(name, line),
+            format!("{count} fields where {} were expected", self.roles.len()),
+            "the line may be cut short, or the separator is not the one detected (--separator)",
+        ))
+    }
+}
+
+fn weight(v: f64, place: impl FnOnce() -> Place) -> Result<f64> {
+    if v >= 0.0 {
+        Ok(v)
+    } else {
+        Err(Error::input(place(), format!("the weight {v} is negative"), "weights must be 0 or more"))
+    }
+}
+
+/// Looks at the first lines: separator, header, roles.
+fn plan(name: &str, head: &[u8], options: &ReadOptions, notes: &mut Vec<String>) -> Result<Plan> {
+    let lines: Vec<(u64, &[u8])> = usable_lines(head).take(3).collect();
+    let Some(&(first_number, first)) = lines.first() else {
+        return Err(Error::input(name, "there are no rows", "the file holds only blank lines and comments"));
+    };
+    let sample: Vec<&[u8]> = lines.iter().map(|l| l.1).collect();
+    let separator = options.separator.unwrap_or_else(|| detect_separator(&sample[..sample.len().min(2)]));
+    let split = |line: u64, text| {
+        let bad = |problem| Error::input(Place::line(name, line), problem, "close the quotes");
+        fields(text, separator).map(|f| f.map_err(bad)).collect::<Result<Vec<_>>>()
+    };
+    let top = split(first_number, first)?;
+    let second = lines.get(1).map(|&(line, text)| split(line, text)).transpose()?;
+    let header = match options.header {
+        Header::Yes => true,
+        Header::No => false,
+        Header::Auto => looks_like_header(first, &top, second.as_deref(), separator),
+    };
+    let data = if header { second.as_deref() } else { Some(&top[..]) };
+    let Some(data) = data else {
+        return Err(Error::input(name, "there is a header but no row", "if the first line is data, say --no-header"));
+    };
+    let mut names = match header {
+        false => None,
+        true => {
+            let name_of = |f: &Cow<'_, [u8]>| String::from_utf8_lossy(f).trim().to_string();
+            Some(top.iter().map(name_of).collect::<Vec<String>>())
+        }
+    };
+    // R leaves the name of the column of row names out.
+    let row_names = names.as_ref().is_some_and(|names| names.len() + 1 == data.len());
+    if let Some(names) = names.as_mut().filter(|_| row_names) {
+        names.insert(0, String::new());
+    }
+    if let Some(names) = &names
+        && names.len() != data.len()
+    {
+        return Err(Error::input(
+            Place::line(name, lines[1].0),
+            format!("{} fields where the header has {}", data.len(), names.len()),
+            "the line may be cut short, or the separator is not the one detected (--separator)",
+        ));
+    }
+    let words: Vec<bool> = data.iter().map(|f| number(f).is_none() && !is_missing(f)).collect();
+    let columns = Columns { file: name, names: names.as_deref(), words: &words, row_names };
+    let roles = roles::assign(&columns, options, notes)?;
+    Ok(Plan { separator, header: header.then_some(first_number), names, roles })
+}
+
+/// Names stand where numbers follow. Quoted numbers count as names.
+fn looks_like_header(line: &[u8], top: &[Cow<'_, [u8]>], second: Option<&[Cow<'_, [u8]>]>, separator: u8) -> bool {
+    let name = |f: &[u8]| number(f).is_none() && !is_missing(f);
+    let Some(second) = second else { return top.iter().any(|f| name(f)) };
+    let all_quoted = || raw_fields(line, separator).all(|f| f.starts_with(b"\""));
+    top.iter().zip(second).any(|(a, b)| name(a) && number(b).is_some())
+        || top.iter().all(|f| name(f) || f.is_empty())
+        || (all_quoted()
+            && !second.iter().all(|f| name(f))
+            && top.iter().any(|f| !f.is_empty())
+            && line.contains(&b'"'))
+}
+
+fn usable(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    !line.is_empty() && line[0] != b'#' && line != b"\xef\xbb\xbf"
+}
+
+/// The whole lines that hold something (the last one counts if nothing follows it; the caller sees to that).
+fn usable_lines(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    let lines = bytes.split(|&b| b == b'\n').enumerate();
+    lines.map(|(i, l)| (i as u64 + 1, l.strip_suffix(b"\r").unwrap_or(l))).filter(|(_, l)| usable(l))
+}
+
+/// The first of tab, semicolon, comma, bar that stands in all of these lines outside quotes; else blanks; else a comma.
+fn detect_separator(lines: &[&[u8]]) -> u8 {
+    let inside = |line: &[u8], separator: u8| raw_fields(line, separator).nth(1).is_some();
+    let everywhere = |s: &u8| lines.iter().all(|line| inside(line, *s));
+    [b'\t', b';', b',', b'|', b' '].into_iter().find(everywhere).unwrap_or(b',')
+}
+
+/// The fields as they stand, quotes included.
+fn raw_fields(line: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let line = if separator == b' ' { line.trim_ascii() } else { line };
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let is_separator = |b: u8| if separator == b' ' { b == b' ' || b == b'\t' } else { b == separator };
+        // A separator between quotes is none. Doubled quotes close and open again, which comes to the same.
+        let quoted =
+            text.first() == Some(&b'"') || (separator != b' ' && text.trim_ascii_start().first() == Some(&b'"'));
+        let end = if quoted {
+            let mut open = false;
+            text.iter().position(|&b| {
+                open ^= b == b'"';
+                !open && is_separator(b)
+            })
+        } else {
+            text.iter().position(|&b| is_separator(b))
+        };
+        let Some(end) = end else {
+            rest = None;
+            return Some(text);
+        };
+        let after = &text[end + 1..];
+        rest = Some(if separator == b' ' { after.trim_ascii_start() } else { after });
+        Some(&text[..end])
+    })
+}
+
+/// The fields, blanks around them and quotes removed.
+fn fields(line: &[u8], separator: u8) -> impl Iterator<Item = std::result::Result<Cow<'_, [u8]>, &'static str>> {
+    raw_fields(line, separator).map(|raw| {
+        let field = raw.trim_ascii();
+        let Some(inner) = field.strip_prefix(b"\"") else { return Ok(Cow::Borrowed(field)) };
+        let Some(inner) = inner.strip_suffix(b"\"") else {
+            return Err("a quoted field does not end on its line");
+        };
+        if !inner.contains(&b'"') {
+            return Ok(Cow::Borrowed(inner));
+        }
+        let mut plain = Vec::with_capacity(inner.len());
+        let mut bytes = inner.iter();
+        while let Some(&b) = bytes.next() {
+            if b == b'"' && bytes.next() != Some(&b'"') {
+                return Err("a quote inside a quoted field is not doubled");
+            }
+            plain.push(b);
+        }
+        Ok(Cow::Owned(plain))
+    })
+}
+
+/// Writes a header and the rows: the target first, then the weights, then the features.
+pub(crate) fn write(table: &Table, out: &mut dyn Write, options: &WriteOptions) -> io::Result<()> {
+    let separator = options.separator.unwrap_or(b',');
+    let (design, n, p) = (table.matrix.design(), table.nrows(), table.ncols());
+    let mut line = Vec::new();
+    if table.target.is_some() {
+        push_field(&mut line, table.target_name.as_deref().unwrap_or("y"), separator)?;
+        line.push(separator);
+    }
+    if table.weights.is_some() {
+        line.extend_from_slice(b"weight");
+        line.push(separator);
+    }
+    for j in 0..p {
+        match &table.names {
+            Some(names) => push_field(&mut line, &names[j], separator)?,
+            None => line.extend_from_slice(format!("x{}", j + 1).as_bytes()),
+        }
+        line.push(separator);
+    }
+    end_line(&mut line);
+    out.write_all(&line)?;
+    let mut row = Vec::new();
+    for i in 0..n {
+        line.clear();
+        match &table.target {
+            Some(Target::Numbers(values)) => push_number(&mut line, values[i]),
+            Some(Target::Text(values)) => push_field(&mut line, &values[i], separator)?,
+            None => {}
+        }
+        if table.target.is_some() {
+            line.push(separator);
+        }
+        if let Some(weights) = &table.weights {
+            push_number(&mut line, weights[i]);
+            line.push(separator);
+        }
+        design.row(i, &mut row);
+        let mut entries = row.iter().peekable();
+        for j in 0..p {
+            let entry = entries.next_if(|e| e.0 == j);
+            push_number(&mut line, entry.map_or(0.0, |e| e.1));
+            line.push(separator);
+        }
+        end_line(&mut line);
+        out.write_all(&line)?;
+    }
+    Ok(())
+}
+
+fn end_line(line: &mut Vec<u8>) {
+    line.pop();
+    line.push(b'\n');
+}
+
+/// Text, quoted when it must be.
+fn push_field(line: &mut Vec<u8>, text: &str, separator: u8) -> io::Result<()> {
+    let bytes = text.as_bytes();
+    if bytes.contains(&b'\n') || bytes.contains(&b'\r') {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{}` spans lines", show(bytes))));
+    }
+    let odd = |b: &u8| *b == separator || *b == b'"' || *b == b' ' || *b == b'\t' || *b == b'#';
+    if bytes.iter().any(odd) || bytes.is_empty() {
+        line.push(b'"');
+        for &b in bytes {
+            if b == b'"' {
+                line.push(b'"');
+            }
+            line.push(b);
+        }
+        line.push(b'"');
+    } else {
+        line.extend_from_slice(bytes);
+    }
+    Ok(())
+}

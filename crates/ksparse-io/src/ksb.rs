@@ -1,0 +1,379 @@
+//! The memory-mapped form: the arrays of a design as they lie in memory, little-endian, each on a 64-byte border.
+//!
+//! ```text
+//!   0  magic (8 bytes)        8  version, u32       12  storage, u32: 0 dense, 1 sparse
+//!  16  n   24  p   32  stored entries               (u64 each)
+//!  40  six sections, offset and length in bytes (u64 each):
+//!      pointers (p + 1 u64)  rows (u32)  values (f64)  target (n f64)  weights (n f64)  text (JSON: names, labels)
+//! 136  CRC-32 of the bytes before
+//! 192  sections
+//! end  CRC-32 of each section (6 u32), CRC-32 of these 24 bytes, magic
+//! ```
+//!
+//! A section of length 0 is absent. Opening checks the header, the lengths, the end and, in one pass at the speed of memory, that the pointers
+//! and row indices of a sparse matrix are in order: no index of an opened file can lie outside. The values, two thirds of a sparse file and all
+//! of a dense one, are not touched; [`verify`] compares them with their checksums.
+
+use crate::error::{Error, Result};
+use crate::mapped::{Borrowed, Mapped};
+use crate::options::Format;
+use crate::source::Source;
+use crate::table::{Matrix, MatrixRef, Table, Target};
+use ksparse::design::{Dense, Sparse};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::path::Path;
+
+/// The first and last bytes. Not text, and damaged by any program that takes it for text.
+pub(crate) const MAGIC: &[u8; 8] = b"\x89KSB\r\n\x1a\n";
+const VERSION: u32 = 1;
+const HEADER: usize = 192;
+const FOOTER: usize = 36;
+const BORDER: usize = 64;
+
+const POINTERS: usize = 0;
+const ROWS: usize = 1;
+const VALUES: usize = 2;
+const TARGET: usize = 3;
+const WEIGHTS: usize = 4;
+const TEXT: usize = 5;
+
+/// What is kept as JSON.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Text {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    names: Option<Vec<String>>,
+}
+
+/// The sizes and places of everything.
+#[derive(Debug, Clone, PartialEq)]
+struct Layout {
+    sparse: bool,
+    nrows: usize,
+    ncols: usize,
+    stored: usize,
+    sections: [Range<usize>; 6],
+}
+
+fn damaged(name: &str, problem: impl Into<String>) -> Error {
+    Error::input(name, problem, "the file was cut short or altered: convert the data again")
+}
+
+impl Layout {
+    fn new(sparse: bool, nrows: usize, ncols: usize, stored: usize, lengths: [usize; 6]) -> Self {
+        let mut at = HEADER;
+        let sections = lengths.map(|length| {
+            let start = at;
+            at = (start + length).next_multiple_of(BORDER);
+            start..start + length
+        });
+        Self { sparse, nrows, ncols, stored, sections }
+    }
+
+    /// Where the footer starts.
+    fn end(&self) -> usize {
+        self.sections[TEXT].end.next_multiple_of(BORDER)
+    }
+
+    fn header(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(u32::from(self.sparse).to_le_bytes());
+        let sizes = [self.nrows, self.ncols, self.stored].into_iter();
+        let places = self.sections.iter().flat_map(|s| [s.start, s.len()]);
+        sizes.chain(places).for_each(|v| bytes.extend((v as u64).to_le_bytes()));
+        let check = crc32fast::hash(&bytes);
+        bytes.extend(check.to_le_bytes());
+        bytes.resize(HEADER, 0);
+        bytes
+    }
+
+    /// Reads and checks a header against the length of its file.
+    fn parse(name: &str, header: &[u8], file_length: u64) -> Result<Self> {
+        if header.len() < HEADER || !header.starts_with(MAGIC) {
+            return Err(damaged(name, "the header is incomplete"));
+        }
+        let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let version = word(8);
+        if version > VERSION {
+            return Err(Error::input(
+                name,
+                format!("version {version} of the form is newer than this program, which knows {VERSION}"),
+                "use a newer ksparse, or convert the data again with this one",
+            ));
+        }
+        if crc32fast::hash(&header[..136]) != word(136) {
+            return Err(damaged(name, "the checksum of the header does not match"));
+        }
+        let long = |at: usize| (u64::from(word(at)) | u64::from(word(at + 4)) << 32) as usize;
+        let (sparse, nrows, ncols, stored) = (word(12) == 1, long(16), long(24), long(32));
+        let lengths = std::array::from_fn(|s| long(48 + 16 * s));
+        // The header is genuine; the arithmetic is checked all the same.
+        let bad = || damaged(name, "the sizes in the header contradict each other");
+        let wide =
+            |count: usize, bytes: usize| count.checked_mul(bytes).filter(|&b| b as u64 <= file_length).ok_or_else(bad);
+        let expected = if sparse {
+            [wide(ncols.saturating_add(1), 8)?, wide(stored, 4)?, wide(stored, 8)?]
+        } else {
+            let full = nrows.checked_mul(ncols).ok_or_else(bad)?;
+            [0, 0, if stored == full { wide(stored, 8)? } else { return Err(bad()) }]
+        };
+        let by_row = |length: usize| length == 0 || nrows.checked_mul(8) == Some(length);
+        if lengths.iter().any(|&l| l as u64 > file_length) {
+            return Err(damaged(name, format!("the file ends too early, after {file_length} bytes")));
+        }
+        let layout = Self::new(sparse, nrows, ncols, stored, lengths);
+        if lengths[..3] != expected || !by_row(lengths[TARGET]) || !by_row(lengths[WEIGHTS]) {
+            return Err(bad());
+        }
+        if layout.header()[..] != header[..HEADER] {
+            return Err(bad());
+        }
+        let length = (layout.end() + FOOTER) as u64;
+        if file_length != length {
+            let what = if file_length < length { "ends too early" } else { "goes on too long" };
+            return Err(damaged(name, format!("the file {what}: {file_length} bytes where {length} were expected")));
+        }
+        Ok(layout)
+    }
+
+    fn check_footer(name: &str, footer: &[u8]) -> Result<[u32; 6]> {
+        let word = |at: usize| u32::from_le_bytes([footer[at], footer[at + 1], footer[at + 2], footer[at + 3]]);
+        if footer.len() != FOOTER || !footer.ends_with(MAGIC) || crc32fast::hash(&footer[..24]) != word(24) {
+            return Err(damaged(name, "the end of the file is damaged"));
+        }
+        Ok(std::array::from_fn(|s| word(4 * s)))
+    }
+
+    /// The parts that are small and therefore copied.
+    fn small_parts(&self, name: &str, bytes: &[u8], footer: &[u32; 6]) -> Result<Small> {
+        for part in [TARGET, WEIGHTS, TEXT] {
+            if crc32fast::hash(&bytes[self.sections[part].clone()]) != footer[part] {
+                return Err(damaged(name, "the checksum of the target, the weights or the names does not match"));
+            }
+        }
+        let numbers = |part: usize| {
+            let bytes = &bytes[self.sections[part].clone()];
+            (!bytes.is_empty())
+                .then(|| bytes.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect::<Vec<f64>>())
+        };
+        let text: Text = serde_json::from_slice(&bytes[self.sections[TEXT].clone()])
+            .map_err(|e| damaged(name, format!("the names cannot be read ({e})")))?;
+        let misfit = text.names.as_ref().is_some_and(|names| names.len() != self.ncols)
+            || text.labels.as_ref().is_some_and(|labels| labels.len() != self.nrows);
+        if misfit {
+            return Err(damaged(name, "the number of names does not fit the matrix"));
+        }
+        let target = text.labels.map(Target::Text).or(numbers(TARGET).map(Target::Numbers));
+        Ok(Small { target, target_name: text.target_name, weights: numbers(WEIGHTS), names: text.names })
+    }
+}
+
+struct Small {
+    target: Option<Target>,
+    target_name: Option<String>,
+    weights: Option<Vec<f64>>,
+    names: Option<Vec<String>>,
+}
+
+impl Small {
+    fn table(self, matrix: Matrix, name: String) -> Table {
+        let mut table = Table::new(matrix);
+        (table.target, table.target_name) = (self.target, self.target_name);
+        (table.weights, table.names) = (self.weights, self.names);
+        (table.format, table.source) = (Format::Ksb, name);
+        table
+    }
+}
+
+/// Opens a file without reading it.
+pub(crate) fn open(path: &Path) -> Result<Table> {
+    let name = path.display().to_string();
+    if cfg!(target_endian = "big") {
+        return Err(Error::input(
+            &*name,
+            "this machine orders bytes the other way",
+            "convert the file to .npz elsewhere",
+        ));
+    }
+    let (mapped, small) = Mapped::open(path, |bytes| {
+        let layout = Layout::parse(&name, bytes, bytes.len() as u64)?;
+        let footer = Layout::check_footer(&name, &bytes[layout.end()..])?;
+        let small = layout.small_parts(&name, bytes, &footer)?;
+        let [pointers, rows, values] = [POINTERS, ROWS, VALUES].map(|s| &bytes[layout.sections[s].clone()]);
+        let unaligned = |_| damaged(&name, "a section lies at an odd place");
+        let values = bytemuck::try_cast_slice(values).map_err(unaligned)?;
+        let matrix = if layout.sparse {
+            let pointers = bytemuck::try_cast_slice(pointers).map_err(unaligned)?;
+            let rows = bytemuck::try_cast_slice(rows).map_err(unaligned)?;
+            let sparse = Sparse::from_columns(layout.nrows, layout.ncols, pointers, rows, values);
+            Borrowed::Sparse(sparse.map_err(|e| damaged(&name, e.to_string()))?)
+        } else {
+            Borrowed::Dense(Dense::from_columns(layout.nrows, layout.ncols, values)?)
+        };
+        Ok((matrix, small))
+    })?;
+    Ok(small.table(Matrix::Mapped(mapped), name))
+}
+
+/// Reads a file that cannot be mapped: from standard input, or compressed. All of it is verified.
+pub(crate) fn read(source: &mut Source) -> Result<Table> {
+    let name = source.name.clone();
+    let bytes = source.read_all()?;
+    let layout = Layout::parse(&name, &bytes, bytes.len() as u64)?;
+    let footer = Layout::check_footer(&name, &bytes[layout.end()..])?;
+    layout.verify(&name, &mut &bytes[HEADER..], &footer)?;
+    let small = layout.small_parts(&name, &bytes, &footer)?;
+    let section = |s: usize| &bytes[layout.sections[s].clone()];
+    let values: Vec<f64> = section(VALUES).as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
+    let matrix = if layout.sparse {
+        let pointers: Vec<u64> = section(POINTERS).as_chunks::<8>().0.iter().map(|b| u64::from_le_bytes(*b)).collect();
+        let rows: Vec<u32> = section(ROWS).as_chunks::<4>().0.iter().map(|b| u32::from_le_bytes(*b)).collect();
+        let sparse = Sparse::from_columns(layout.nrows, layout.ncols, pointers, rows, values);
+        Matrix::Sparse(sparse.map_err(|e| damaged(&name, e.to_string()))?)
+    } else {
+        Matrix::Dense(Dense::from_columns(layout.nrows, layout.ncols, values)?)
+    };
+    let mut table = small.table(matrix, name);
+    table.compression = source.compression;
+    Ok(table)
+}
+
+/// Compares every byte of a `.ksb` file with its checksums: reads it once from end to end.
+pub fn verify(path: &Path) -> Result<()> {
+    let name = path.display().to_string();
+    let fail = |e| Error::io(path, "read", e);
+    let mut file = File::open(path).map_err(fail)?;
+    let length = file.metadata().map_err(fail)?.len();
+    let mut header = Vec::new();
+    (&mut file).take(HEADER as u64).read_to_end(&mut header).map_err(fail)?;
+    let layout = Layout::parse(&name, &header, length)?;
+    let sums = layout.checksums(&mut io::BufReader::with_capacity(1 << 20, &mut file)).map_err(fail)?;
+    let mut footer = Vec::new();
+    io::Seek::seek(&mut file, io::SeekFrom::Start(layout.end() as u64)).map_err(fail)?;
+    file.read_to_end(&mut footer).map_err(fail)?;
+    layout.compare(&name, &sums, &Layout::check_footer(&name, &footer)?)
+}
+
+impl Layout {
+    fn verify(&self, name: &str, body: &mut impl Read, footer: &[u32; 6]) -> Result<()> {
+        let sums = self.checksums(body).map_err(|_| damaged(name, "the file ends too early"))?;
+        self.compare(name, &sums, footer)
+    }
+
+    fn compare(&self, name: &str, sums: &[u32; 6], footer: &[u32; 6]) -> Result<()> {
+        let parts = ["column pointers", "row indices", "values", "target", "weights", "names"];
+        match (0..6).find(|&s| sums[s] != footer[s]) {
+            None => Ok(()),
+            Some(s) => Err(damaged(name, format!("the checksum of the {} does not match", parts[s]))),
+        }
+    }
+
+    /// Of the sections, read in order from the end of the header on.
+    fn checksums(&self, body: &mut impl Read) -> io::Result<[u32; 6]> {
+        let (mut sums, mut at, mut buffer) = ([0; 6], HEADER, vec![0; 1 << 16]);
+        for (section, sum) in self.sections.iter().zip(&mut sums) {
+            let mut hasher = crc32fast::Hasher::new();
+            io::copy(&mut body.by_ref().take((section.start - at) as u64), &mut io::sink())?;
+            let mut left = section.len();
+            while left > 0 {
+                let now = left.min(buffer.len());
+                body.read_exact(&mut buffer[..now])?;
+                hasher.update(&buffer[..now]);
+                left -= now;
+            }
+            *sum = hasher.finalize();
+            at = section.end;
+        }
+        Ok(sums)
+    }
+}
+
+/// Writes a table.
+pub(crate) fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let labels = match &table.target {
+        Some(Target::Text(labels)) => Some(labels.clone()),
+        _ => None,
+    };
+    let text = Text { target_name: table.target_name.clone(), labels, names: table.names.clone() };
+    let text = serde_json::to_vec(&text)?;
+    let (n, p, stored) = (table.nrows(), table.ncols(), table.matrix.stored());
+    let numbers = match &table.target {
+        Some(Target::Numbers(values)) => values.as_slice(),
+        _ => &[],
+    };
+    let weights = table.weights.as_deref().unwrap_or_default();
+    let sparse = matches!(table.matrix.view(), MatrixRef::Sparse(_));
+    let (pointers, rows) = if sparse { (8 * (p + 1), 4 * stored) } else { (0, 0) };
+    let lengths = [pointers, rows, 8 * stored, 8 * numbers.len(), 8 * weights.len(), text.len()];
+    let layout = Layout::new(sparse, n, p, stored, lengths);
+    out.write_all(&layout.header())?;
+    let mut out = Sections { out, layout: &layout, sums: Vec::new(), hasher: crc32fast::Hasher::new() };
+    match table.matrix.view() {
+        MatrixRef::Dense(dense) => {
+            out.end()?;
+            out.end()?;
+            (0..p).try_for_each(|j| out.numbers(dense.column(j)))?;
+            out.end()?;
+        }
+        MatrixRef::Sparse(sparse) => {
+            let mut end = 0u64;
+            out.put(&end.to_le_bytes())?;
+            for j in 0..p {
+                end += sparse.column(j).0.len() as u64;
+                out.put(&end.to_le_bytes())?;
+            }
+            out.end()?;
+            (0..p).try_for_each(|j| sparse.column(j).0.iter().try_for_each(|i| out.put(&i.to_le_bytes())))?;
+            out.end()?;
+            (0..p).try_for_each(|j| out.numbers(sparse.column(j).1))?;
+            out.end()?;
+        }
+    }
+    out.numbers(numbers)?;
+    out.end()?;
+    out.numbers(weights)?;
+    out.end()?;
+    out.put(&text)?;
+    out.end()?;
+    let mut footer: Vec<u8> = out.sums.iter().flat_map(|s| s.to_le_bytes()).collect();
+    footer.extend(crc32fast::hash(&footer).to_le_bytes());
+    footer.extend(MAGIC);
+    out.out.write_all(&footer)
+}
+
+/// Writes sections with their padding and remembers their checksums.
+struct Sections<'a> {
+    out: &'a mut dyn Write,
+    layout: &'a Layout,
+    sums: Vec<u32>,
+    hasher: crc32fast::Hasher,
+}
+
+impl Sections<'_> {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hasher.update(bytes);
+        self.out.write_all(bytes)
+    }
+
+    fn numbers(&mut self, values: &[f64]) -> io::Result<()> {
+        if cfg!(target_endian = "little") {
+            self.put(bytemuck::cast_slice(values))
+        } else {
+            values.iter().try_for_each(|v| self.put(&v.to_le_bytes()))
+        }
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let section = &self.layout.sections[self.sums.len()];
+        let padding = section.end.next_multiple_of(BORDER) - section.end;
+        self.sums.push(std::mem::take(&mut self.hasher).finalize());
+        self.out.write_all(&[0; BORDER][..padding])
+    }
+}

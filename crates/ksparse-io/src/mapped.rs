@@ -1,0 +1,52 @@
+//! A file mapped into memory: the one place of this crate that needs `unsafe`.
+#![allow(unsafe_code)]
+
+use crate::error::{Error, Result};
+use crate::table::MatrixRef;
+use ksparse::design::{Dense, Sparse};
+use memmap2::Mmap;
+use std::fs::File;
+use std::path::Path;
+
+/// A matrix that lives in a mapped file. The system reads its pages on demand and may drop them again, so it may be larger
+/// than memory.
+#[derive(Debug)]
+pub struct Mapped {
+    // Before the map: fields are dropped in this order.
+    matrix: Borrowed,
+    _map: Mmap,
+}
+
+/// Borrows the map beside it; never handed out with this lifetime.
+#[derive(Debug)]
+pub(crate) enum Borrowed {
+    Dense(Dense<'static, f64>),
+    Sparse(Sparse<'static, f64>),
+}
+
+impl Mapped {
+    /// The matrix, borrowed for as long as the map is.
+    pub fn view(&self) -> MatrixRef<'_> {
+        match &self.matrix {
+            Borrowed::Dense(dense) => MatrixRef::Dense(dense),
+            Borrowed::Sparse(sparse) => MatrixRef::Sparse(sparse),
+        }
+    }
+
+    /// Maps a file and lets `build` make a matrix, and whatever else it likes to copy, out of its bytes.
+    pub(crate) fn open<T>(
+        path: &Path,
+        build: impl FnOnce(&'static [u8]) -> Result<(Borrowed, T)>,
+    ) -> Result<(Self, T)> {
+        let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
+        // SAFETY: the map is read-only and private to this process. Someone else writing to the file meanwhile could change the
+        // bytes under us: values may then be wrong, but every index is checked again by the slices it is used on. We ourselves
+        // never write in place, but beside and rename.
+        let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io(path, "map into memory", e))?;
+        // SAFETY: the bytes stay where they are until `_map` is dropped, which is after `matrix`. `build` cannot keep them
+        // elsewhere in this crate: `T` is made of owned parts (see `ksb.rs`), and `view` shortens the lifetime.
+        let bytes: &'static [u8] = unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) };
+        let (matrix, rest) = build(bytes)?;
+        Ok((Self { matrix, _map: map }, rest))
+    }
+}

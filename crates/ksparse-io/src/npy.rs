@@ -1,0 +1,410 @@
+//! NumPy's array files: a magic word, a Python dictionary as header, the numbers.
+
+use crate::assemble::{from_full_columns, from_full_rows, full_size};
+use crate::error::{Error, Result};
+use crate::options::{Format, ReadOptions};
+use crate::source::{Source, read_error};
+use crate::table::{MatrixRef, Table, Target};
+use crate::text;
+use std::io::{self, Read, Write};
+
+/// What the header says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Header {
+    kind: Kind,
+    /// Bytes of an item.
+    size: usize,
+    big_endian: bool,
+    /// Column after column.
+    pub fortran: bool,
+    /// Lengths by dimension; none for a single value.
+    pub shape: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Float,
+    Signed,
+    Unsigned,
+    Bytes,
+    Unicode,
+}
+
+/// Reads a matrix.
+pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> {
+    let name = source.name.clone();
+    let wrap = |e: Fault| e.into_error(&name, source.compression);
+    let header = Header::read(&mut source.reader).map_err(wrap)?;
+    let [nrows, ncols] = header.shape[..] else {
+        return Err(Error::input(
+            &*name,
+            format!("the array has {} dimensions instead of two", header.shape.len()),
+            "save it as rows by columns; a target alone is given with --target-file",
+        ));
+    };
+    let wrap = |e: Fault| e.into_error(&name, source.compression);
+    let values = header.numbers(&mut source.reader).map_err(wrap)?;
+    at_end(&mut source.reader).map_err(wrap)?;
+    let mut table = Table::new(matrix(&name, &header, nrows, ncols, values, options)?);
+    (table.format, table.compression, table.source) = (Format::Npy, source.compression, name);
+    Ok(table)
+}
+
+/// A matrix out of the numbers of an array, which must be finite.
+pub(crate) fn matrix(
+    name: &str,
+    header: &Header,
+    nrows: usize,
+    ncols: usize,
+    values: Vec<f64>,
+    options: &ReadOptions,
+) -> Result<crate::table::Matrix> {
+    if nrows == 0 || ncols == 0 {
+        return Err(Error::input(
+            name,
+            format!("the array is empty ({nrows} x {ncols})"),
+            "give at least a row and a column",
+        ));
+    }
+    if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+        let (i, j) = if header.fortran { (at % nrows, at / nrows) } else { (at / ncols, at % ncols) };
+        return Err(Error::input(name, format!("row {}, column {} is {}", i + 1, j + 1, values[at]), text::FINITE));
+    }
+    if header.fortran {
+        from_full_columns(name, nrows, ncols, values, options.storage)
+    } else {
+        from_full_rows(name, vec![values], ncols, options.storage)
+    }
+}
+
+/// Reads a target: n, n x 1 or 1 x n numbers or strings.
+pub(crate) fn read_vector(source: &mut Source) -> Result<Target> {
+    let name = source.name.clone();
+    let target = vector(&mut source.reader, &name).map_err(|e| e.into_error(&name, source.compression))?;
+    at_end(&mut source.reader).map_err(|e| e.into_error(&name, source.compression))?;
+    Ok(target)
+}
+
+/// The same out of an archive.
+pub(crate) fn vector(reader: &mut impl Read, name: &str) -> Outcome<Target> {
+    let header = Header::read(reader)?;
+    if header.shape.iter().filter(|&&d| d != 1).count() > 1 {
+        return Err(Fault::Content(format!("the target has the shape {:?} instead of one dimension", header.shape)));
+    }
+    if matches!(header.kind, Kind::Bytes | Kind::Unicode) {
+        return Ok(Target::Text(header.strings(reader)?));
+    }
+    let values = header.numbers(reader)?;
+    if let Some(i) = values.iter().position(|v| !v.is_finite()) {
+        return Err(Fault::Content(format!("{name}: entry {} is {}", i + 1, values[i])));
+    }
+    Ok(Target::Numbers(values))
+}
+
+/// What can go wrong while the bytes are read.
+pub(crate) enum Fault {
+    Io(io::Error),
+    Content(String),
+}
+
+pub(crate) type Outcome<T> = std::result::Result<T, Fault>;
+
+impl From<io::Error> for Fault {
+    fn from(e: io::Error) -> Self {
+        Self::Io(e)
+    }
+}
+
+impl Fault {
+    pub fn into_error(self, name: &str, compression: Option<crate::options::Compression>) -> Error {
+        match self {
+            Self::Io(e) if e.kind() == io::ErrorKind::UnexpectedEof => Error::input(
+                name,
+                "the file ends before the data do",
+                "it was cut short, or its header is wrong: save or fetch it again",
+            ),
+            Self::Io(e) => read_error(name, compression, e),
+            Self::Content(problem) => {
+                Error::input(name, problem, "save it again with numpy.save or scipy.sparse.save_npz, as numbers")
+            }
+        }
+    }
+}
+
+fn content<T>(problem: impl Into<String>) -> Outcome<T> {
+    Err(Fault::Content(problem.into()))
+}
+
+/// `Err` if bytes are left.
+fn at_end(reader: &mut impl Read) -> Outcome<()> {
+    match reader.read(&mut [0])? {
+        0 => Ok(()),
+        _ => content("there are bytes after the end of the array"),
+    }
+}
+
+impl Header {
+    pub fn read(reader: &mut impl Read) -> Outcome<Self> {
+        let mut start = [0; 8];
+        reader.read_exact(&mut start)?;
+        if !start.starts_with(b"\x93NUMPY") {
+            return content("this is not a .npy array");
+        }
+        let length = match start[6] {
+            1 => {
+                let mut length = [0; 2];
+                reader.read_exact(&mut length)?;
+                usize::from(u16::from_le_bytes(length))
+            }
+            2 | 3 => {
+                let mut length = [0; 4];
+                reader.read_exact(&mut length)?;
+                u32::from_le_bytes(length) as usize
+            }
+            version => return content(format!("version {version} of the .npy format is unknown")),
+        };
+        if length > 1 << 16 {
+            return content(format!("a header of {length} bytes is implausible"));
+        }
+        let mut text = vec![0; length];
+        reader.read_exact(&mut text)?;
+        Self::parse(&String::from_utf8_lossy(&text))
+    }
+
+    /// `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`
+    fn parse(text: &str) -> Outcome<Self> {
+        let after = |key: &str| {
+            let at = text.find(key).map(|at| &text[at + key.len()..])?;
+            at.trim_start().strip_prefix(':').map(str::trim_start)
+        };
+        let Some(descr) = after("'descr'") else { return content("the header has no 'descr'") };
+        let Some(descr) = descr.strip_prefix('\'').and_then(|d| d.split('\'').next()) else {
+            return content("the array has named fields: save its columns as one array of numbers");
+        };
+        let fortran = match after("'fortran_order'") {
+            Some(rest) if rest.starts_with("True") => true,
+            Some(rest) if rest.starts_with("False") => false,
+            _ => return content("the header has no 'fortran_order'"),
+        };
+        let shape = after("'shape'").and_then(|s| s.strip_prefix('(')).and_then(|s| s.split_once(')'));
+        let Some((shape, _)) = shape else { return content("the header has no 'shape'") };
+        let lengths = shape.split(',').map(str::trim).filter(|s| !s.is_empty());
+        // Python 2 wrote long integers as 3L.
+        let Ok(shape) =
+            lengths.map(|s| s.trim_end_matches('L').parse()).collect::<std::result::Result<Vec<usize>, _>>()
+        else {
+            return content(format!("the shape ({shape}) is no list of lengths"));
+        };
+        let unusable = || content(format!("arrays of type '{descr}' hold no plain numbers"));
+        let Some(order) = descr.chars().next() else { return unusable() };
+        let (big_endian, rest) = match order {
+            '<' | '|' | '=' => (false, &descr[1..]),
+            '>' => (true, &descr[1..]),
+            _ => (false, descr),
+        };
+        let (Some(kind), Ok(size)) = (rest.chars().next(), rest.get(1..).unwrap_or("").parse::<usize>()) else {
+            return unusable();
+        };
+        let kind = match (kind, size) {
+            ('f', 2 | 4 | 8) => Kind::Float,
+            ('i', 1 | 2 | 4 | 8) => Kind::Signed,
+            ('u', 1 | 2 | 4 | 8) | ('b', 1) => Kind::Unsigned,
+            ('S', 1..4096) => Kind::Bytes,
+            ('U', 1..1024) => Kind::Unicode,
+            _ => return unusable(),
+        };
+        let size = if kind == Kind::Unicode { 4 * size } else { size };
+        Ok(Self { kind, size, big_endian, fortran, shape })
+    }
+
+    /// Number of items.
+    fn count(&self) -> Outcome<usize> {
+        let total = self.shape.iter().try_fold(self.size, |total, &d| total.checked_mul(d));
+        match total.filter(|&t| t <= isize::MAX as usize) {
+            Some(total) => Ok(total / self.size),
+            None => content(format!("the shape {:?} is too large", self.shape)),
+        }
+    }
+
+    /// Calls `each` with every item. The memory grows with what is there, not with what the header claims.
+    fn items(&self, reader: &mut impl Read, mut each: impl FnMut(&[u8])) -> Outcome<()> {
+        let mut left = self.count()?;
+        let step = (1 << 16) / self.size;
+        let mut buffer = vec![0; step * self.size];
+        while left > 0 {
+            let now = left.min(step) * self.size;
+            reader.read_exact(&mut buffer[..now])?;
+            buffer[..now].chunks_exact_mut(self.size).for_each(|item| {
+                if self.big_endian && self.kind != Kind::Unicode {
+                    item.reverse();
+                }
+                each(item);
+            });
+            left -= now / self.size;
+        }
+        Ok(())
+    }
+
+    /// All items as floating-point numbers.
+    pub fn numbers(&self, reader: &mut impl Read) -> Outcome<Vec<f64>> {
+        let mut values = Vec::new();
+        match (self.kind, self.size) {
+            (Kind::Bytes | Kind::Unicode, _) => return content("the array holds text, not numbers"),
+            (Kind::Float, 8) => self.items(reader, |b| values.push(f64::from_bits(little(b))))?,
+            (Kind::Float, 4) => self.items(reader, |b| values.push(f64::from(f32::from_bits(little(b) as u32))))?,
+            (Kind::Float, _) => self.items(reader, |b| values.push(half(little(b) as u16)))?,
+            (Kind::Unsigned, _) => self.items(reader, |b| values.push(little(b) as f64))?,
+            (Kind::Signed, size) => self.items(reader, |b| values.push(signed(little(b), size) as f64))?,
+        }
+        Ok(values)
+    }
+
+    /// All items as integers that are not negative: indices.
+    pub fn integers(&self, reader: &mut impl Read) -> Outcome<Vec<u64>> {
+        let mut values = Vec::new();
+        match (self.kind, self.size) {
+            (Kind::Unsigned, _) => self.items(reader, |b| values.push(little(b)))?,
+            (Kind::Signed, size) => {
+                let mut negative = None;
+                self.items(reader, |b| {
+                    let v = signed(little(b), size);
+                    negative = negative.or((v < 0).then_some(v));
+                    values.push(v as u64);
+                })?;
+                if let Some(v) = negative {
+                    return content(format!("the index {v} is negative"));
+                }
+            }
+            _ => return content("indices must be integers"),
+        }
+        Ok(values)
+    }
+
+    /// All items as strings.
+    pub fn strings(&self, reader: &mut impl Read) -> Outcome<Vec<String>> {
+        let mut values = Vec::new();
+        match self.kind {
+            Kind::Bytes => {
+                self.items(reader, |b| values.push(String::from_utf8_lossy(b).trim_end_matches('\0').to_string()))?
+            }
+            Kind::Unicode => self.items(reader, |b| {
+                let code = |c: &[u8; 4]| if self.big_endian { u32::from_be_bytes(*c) } else { u32::from_le_bytes(*c) };
+                let text = b.as_chunks::<4>().0.iter().map(code).take_while(|c| *c != 0);
+                values.push(text.map(|c| char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER)).collect());
+            })?,
+            _ => return content("the array holds numbers, not text"),
+        }
+        Ok(values)
+    }
+}
+
+/// Up to eight bytes, the lowest first.
+fn little(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b))
+}
+
+fn signed(bits: u64, size: usize) -> i64 {
+    let shift = 64 - 8 * size;
+    ((bits << shift) as i64) >> shift
+}
+
+/// IEEE half precision.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    let size = match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -size } else { size }
+}
+
+/// Writes a header; 64 bytes or a multiple, as NumPy does.
+pub(crate) fn write_header(out: &mut dyn Write, descr: &str, fortran: bool, shape: &[usize]) -> io::Result<()> {
+    let lengths: String = shape.iter().map(|d| format!("{d}, ")).collect();
+    let lengths = if shape.len() == 1 { lengths.trim_end() } else { lengths.trim_end_matches(", ") };
+    let order = if fortran { "True" } else { "False" };
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({lengths}), }}");
+    while (10 + text.len() + 1) % 64 != 0 {
+        text.push(' ');
+    }
+    text.push('\n');
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&(text.len() as u16).to_le_bytes())?;
+    out.write_all(text.as_bytes())
+}
+
+/// A vector of numbers.
+pub(crate) fn write_numbers(out: &mut dyn Write, values: &[f64]) -> io::Result<()> {
+    write_header(out, "<f8", false, &[values.len()])?;
+    values.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
+}
+
+/// A vector of strings, as wide as the longest.
+pub(crate) fn write_strings(out: &mut dyn Write, values: &[String]) -> io::Result<()> {
+    let width = values.iter().map(|v| v.chars().count()).max().unwrap_or(0).max(1);
+    if width >= 1024 {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a label or name has more than 1023 characters"));
+    }
+    write_header(out, &format!("<U{width}"), false, &[values.len()])?;
+    for value in values {
+        let codes = value.chars().map(|c| c as u32).chain(std::iter::repeat(0)).take(width);
+        codes.into_iter().try_for_each(|c| out.write_all(&c.to_le_bytes()))?;
+    }
+    Ok(())
+}
+
+/// A target.
+pub(crate) fn write_target(out: &mut dyn Write, target: &Target) -> io::Result<()> {
+    match target {
+        Target::Numbers(values) => write_numbers(out, values),
+        Target::Text(values) => write_strings(out, values),
+    }
+}
+
+/// The matrix in full, column after column.
+pub(crate) fn write_matrix(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let (n, p) = (table.nrows(), table.ncols());
+    full_size(&table.source, n, p).map_err(io::Error::other)?;
+    write_header(out, "<f8", true, &[n, p])?;
+    let mut full = vec![0.0; n];
+    for j in 0..p {
+        let column = match table.matrix.view() {
+            MatrixRef::Dense(dense) => dense.column(j),
+            MatrixRef::Sparse(sparse) => {
+                full.fill(0.0);
+                let (rows, values) = sparse.column(j);
+                rows.iter().zip(values).for_each(|(&i, &v)| full[i as usize] = v);
+                &full
+            }
+        };
+        column.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_decoded() {
+        for (bits, value) in
+            [(0x3c00, 1.0), (0xc000, -2.0), (0x0001, 5.960464477539063e-8), (0x7bff, 65504.0), (0x3555, 0.333251953125)]
+        {
+            assert_eq!(half(bits), value);
+        }
+        assert!(half(0x7c00).is_infinite() && half(0x7e00).is_nan());
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut bytes = Vec::new();
+        write_strings(&mut bytes, &["a".into(), "häß".into()]).unwrap();
+        assert_eq!(bytes.len() % 4, 0);
+        let target = vector(&mut &bytes[..], "y").ok().unwrap();
+        assert_eq!(target, Target::Text(vec!["a".into(), "häß".into()]));
+    }
+}

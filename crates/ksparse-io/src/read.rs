@@ -1,0 +1,150 @@
+//! From a file to a table.
+
+use crate::error::{Error, Result};
+use crate::options::{Format, Need, ReadOptions};
+use crate::roles::{self, Columns, Role};
+use crate::source::Source;
+use crate::table::{Matrix, MatrixRef, Table, Target};
+use crate::{delimited, ksb, mtx, npy, npz, svmlight, target};
+use ksparse::design::{Dense, Sparse};
+use std::path::Path;
+
+/// Reads a data file; `-` is standard input. Format and compression are found by content, unless the options say otherwise.
+///
+/// All values are finite, rows and columns are at least one; where a target is required there is one. (Values of a mapped file
+/// are not looked at.)
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
+    let source = Source::open(path)?;
+    read_source(source, path, options)
+}
+
+/// The same from bytes in memory, which errors call `name`.
+pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Table> {
+    let source = Source::new(name.to_string(), Box::new(std::io::Cursor::new(bytes)))?;
+    // Standard input has no second file beside it either.
+    read_source(source, Path::new("-"), options)
+}
+
+fn read_source(mut source: Source, path: &Path, options: &ReadOptions) -> Result<Table> {
+    let format = match options.format {
+        Some(format) => format,
+        None => source.format(path)?,
+    };
+    let table = match format {
+        Format::Svmlight => svmlight::read(&mut source, options)?,
+        Format::Delimited => delimited::read(&mut source, options)?,
+        Format::Npy => npy::read(&mut source, options)?,
+        Format::Npz => npz::read(&mut source, options)?,
+        Format::MatrixMarket => mtx::read(&mut source, options)?,
+        Format::Ksb if source.compression.is_none() && path != Path::new("-") => ksb::open(path)?,
+        Format::Ksb => ksb::read(&mut source)?,
+        Format::Parquet => read_parquet(&mut source, options)?,
+    };
+    finish(table, path, options)
+}
+
+fn read_parquet(source: &mut Source, _: &ReadOptions) -> Result<Table> {
+    Err(Error::input(
+        &*source.name,
+        "this program was built without Parquet",
+        "build it with `--features parquet`, or save the table as csv",
+    ))
+}
+
+/// What all formats have in common: columns with a role, a target from elsewhere, p as asked for.
+fn finish(mut table: Table, path: &Path, options: &ReadOptions) -> Result<Table> {
+    // Text and Parquet gave out their roles while reading.
+    if !matches!(table.format, Format::Delimited | Format::Parquet) {
+        take_columns(&mut table, options)?;
+    }
+    if options.need == Need::Absent {
+        table.target = None;
+    } else if let Some(file) = &options.target_file {
+        table.target = Some(target::read(file, table.nrows())?);
+    } else if table.target.is_none()
+        && let Some(beside) = target::companion(path, table.format).filter(|file| file.exists())
+    {
+        table.target = Some(target::read(&beside, table.nrows())?);
+        table.notes.push(format!("the target is in {}", beside.display()));
+    }
+    if options.need == Need::Required {
+        table.target()?;
+    }
+    if let Some(expected) = options.features.filter(|&p| p != table.ncols()) {
+        return Err(Error::input(
+            &*table.source,
+            format!("{} features, where {expected} were expected", table.ncols()),
+            "give the columns the model was fitted on, or correct --features",
+        ));
+    }
+    if table.ncols() == 0 {
+        return Err(Error::input(&*table.source, "there are no features", "the rows hold labels only"));
+    }
+    Ok(table)
+}
+
+/// Columns of a matrix that are the target, weights or left out.
+fn take_columns(table: &mut Table, options: &ReadOptions) -> Result<()> {
+    // A name that was meant for another file, when predicting, is none of this one's columns.
+    let known = |name: &String| table.feature(name).is_ok();
+    let target = options.target.clone().filter(|name| options.need == Need::Required || known(name));
+    if target.is_none() && options.weights.is_none() && options.drop.is_empty() {
+        return Ok(());
+    }
+    let words = vec![false; table.ncols()];
+    let columns = Columns { file: &table.source, names: table.names.as_deref(), words: &words, row_names: false };
+    let need = if target.is_some() { options.need } else { Need::Absent };
+    let roles = roles::assign(&columns, &ReadOptions { target, need, ..options.clone() }, &mut Vec::new())?;
+    let find = |role: Role| roles.iter().position(|r| *r == role);
+    if let Some(j) = find(Role::Target) {
+        table.target = Some(Target::Numbers(column(&table.matrix, j)));
+        table.target_name = table.names.as_ref().map(|names| names[j].clone());
+    }
+    if let Some(j) = find(Role::Weights) {
+        let weights = column(&table.matrix, j);
+        if let Some(i) = weights.iter().position(|w| *w < 0.0) {
+            let problem = format!("the weight of row {} is {}", i + 1, weights[i]);
+            return Err(Error::input(&*table.source, problem, "weights must be 0 or more"));
+        }
+        table.weights = Some(weights);
+    }
+    let kept: Vec<usize> = (0..roles.len()).filter(|&j| roles[j] == Role::Feature).collect();
+    table.matrix = columns_of(&table.matrix, &kept)?;
+    if let Some(names) = &mut table.names {
+        *names = kept.iter().map(|&j| names[j].clone()).collect();
+    }
+    Ok(())
+}
+
+fn column(matrix: &Matrix, j: usize) -> Vec<f64> {
+    match matrix.view() {
+        MatrixRef::Dense(dense) => dense.column(j).to_vec(),
+        MatrixRef::Sparse(sparse) => {
+            let mut full = vec![0.0; matrix.design().nrows()];
+            let (rows, values) = sparse.column(j);
+            rows.iter().zip(values).for_each(|(&i, &v)| full[i as usize] = v);
+            full
+        }
+    }
+}
+
+/// Some columns, copied.
+fn columns_of(matrix: &Matrix, kept: &[usize]) -> Result<Matrix> {
+    let n = matrix.design().nrows();
+    Ok(match matrix.view() {
+        MatrixRef::Dense(dense) => {
+            let values = kept.iter().flat_map(|&j| dense.column(j)).copied().collect::<Vec<f64>>();
+            Matrix::Dense(Dense::from_columns(n, kept.len(), values)?)
+        }
+        MatrixRef::Sparse(sparse) => {
+            let (mut pointers, mut rows, mut values) = (vec![0u64], Vec::new(), Vec::new());
+            for &j in kept {
+                let column = sparse.column(j);
+                rows.extend_from_slice(column.0);
+                values.extend_from_slice(column.1);
+                pointers.push(rows.len() as u64);
+            }
+            Matrix::Sparse(Sparse::from_columns(n, kept.len(), pointers, rows, values)?)
+        }
+    })
+}

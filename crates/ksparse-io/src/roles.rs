@@ -1,0 +1,139 @@
+//! What the columns of a table are for: features, the target, weights, or nothing.
+
+use crate::error::{Error, Result};
+use crate::options::{Need, ReadOptions};
+use crate::table::find_column;
+
+/// What a column is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Feature,
+    Target,
+    Weights,
+    Skip,
+}
+
+/// Names under which people keep their target.
+const TARGETS: [&str; 6] = ["y", "target", "label", "class", "response", "outcome"];
+
+/// Names under which they keep the names of their rows.
+const ROW_NAMES: [&str; 9] = ["", "id", "ids", "name", "names", "sample", "sample_id", "row", "unnamed: 0"];
+
+/// Columns as far as they are known before the data are read.
+pub(crate) struct Columns<'a> {
+    /// The file's name, for messages.
+    pub file: &'a str,
+    /// Their names.
+    pub names: Option<&'a [String]>,
+    /// Whether the first value of each is a word.
+    pub words: &'a [bool],
+    /// Whether the first column has row names for certain.
+    pub row_names: bool,
+}
+
+/// A role for every column; `notes` gets what was decided without being asked.
+pub(crate) fn assign(columns: &Columns<'_>, options: &ReadOptions, notes: &mut Vec<String>) -> Result<Vec<Role>> {
+    let ncols = columns.words.len();
+    let mut roles = vec![Role::Feature; ncols];
+    let find = |option: &str, name: &str| {
+        find_column(name, columns.names, ncols)
+            .map_err(|hint| Error::input(columns.file, format!("{option}: no column `{name}`"), hint))
+    };
+    for name in &options.drop {
+        roles[find("--drop", name)?] = Role::Skip;
+    }
+    let mut take = |j: usize, role: Role, option: &str| {
+        if roles[j] != Role::Feature {
+            return Err(Error::input(
+                columns.file,
+                format!("{option}: column {} has another use already", columns.call(j)),
+                "a column can be the target, the weights or left out, but only one of them",
+            ));
+        }
+        roles[j] = role;
+        Ok(())
+    };
+    if let Some(name) = &options.weights {
+        take(find("--weights", name)?, Role::Weights, "--weights")?;
+    }
+    match (&options.target, options.need) {
+        (_, Need::Absent) => {}
+        (Some(name), need) => match find("--target", name) {
+            Ok(j) => take(j, Role::Target, "--target")?,
+            Err(error) if need == Need::Required => return Err(error),
+            Err(_) => notes.push(format!("there is no column `{name}`: the rows have no target")),
+        },
+        (None, need) if options.target_file.is_none() => {
+            let candidates = columns.called(&TARGETS).filter(|&j| roles[j] == Role::Feature).collect::<Vec<_>>();
+            match candidates[..] {
+                [j] => roles[j] = Role::Target,
+                [] if need == Need::Optional => {}
+                _ => return Err(columns.which_target(&candidates)),
+            }
+        }
+        _ => {}
+    }
+    if columns.row_names && roles.first() == Some(&Role::Feature) {
+        roles[0] = Role::Skip;
+    }
+    columns.skip_words(options.need, &mut roles, notes);
+    if !roles.contains(&Role::Feature) {
+        return Err(Error::input(
+            columns.file,
+            "no column is left for the features",
+            "check --target, --weights and --drop",
+        ));
+    }
+    Ok(roles)
+}
+
+impl Columns<'_> {
+    /// What to call a column in a message.
+    fn call(&self, j: usize) -> String {
+        match self.names {
+            Some(names) => format!("`{}`", names[j]),
+            None => (j + 1).to_string(),
+        }
+    }
+
+    /// The columns with one of these names.
+    fn called<'a>(&'a self, wanted: &'a [&str]) -> impl Iterator<Item = usize> + 'a {
+        let names = self.names.unwrap_or_default().iter().enumerate();
+        names.filter(|(_, n)| wanted.contains(&n.trim().to_lowercase().as_str())).map(|(j, _)| j)
+    }
+
+    /// Row names are no features. For a graph no column of words is.
+    fn skip_words(&self, need: Need, roles: &mut [Role], notes: &mut Vec<String>) {
+        let unnamed = self.names.is_some_and(|names| names.first().is_some_and(|n| n.trim().is_empty()));
+        if unnamed && roles.first() == Some(&Role::Feature) {
+            roles[0] = Role::Skip;
+        }
+        let ids: Vec<usize> = self.called(&ROW_NAMES).collect();
+        for (j, role) in roles.iter_mut().enumerate() {
+            if *role == Role::Feature && self.words[j] && (j == 0 || need == Need::Absent || ids.contains(&j)) {
+                *role = Role::Skip;
+                notes.push(format!("column {} holds words and is left out", self.call(j)));
+            }
+        }
+    }
+
+    fn which_target(&self, candidates: &[usize]) -> Error {
+        let list =
+            |indices: &mut dyn Iterator<Item = usize>| indices.map(|j| self.call(j)).collect::<Vec<_>>().join(", ");
+        let problem = match candidates {
+            [] => "which column is the target?".to_string(),
+            _ => format!("which column is the target, {}?", list(&mut candidates.iter().copied())),
+        };
+        let ncols = self.words.len();
+        let remedy = match self.names {
+            Some(_) if candidates.is_empty() => format!(
+                "name it with --target NAME (or its number, from 1); the columns are {}{}",
+                list(&mut (0..ncols.min(5))),
+                if ncols > 5 { ", ..." } else { "" }
+            ),
+            Some(_) => "say so with --target NAME".into(),
+            None => format!("give its number with --target, from 1 to {ncols} (-1 is the last)"),
+        };
+        Error::input(self.file, problem, remedy)
+    }
+}

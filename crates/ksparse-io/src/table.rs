@@ -1,0 +1,258 @@
+//! What a file holds: a matrix, and perhaps a target, weights and names.
+
+use crate::error::{Error, Result, suggestion};
+use crate::mapped::Mapped;
+use crate::options::{Compression, Format};
+use crate::text::short;
+use ksparse::design::{Dense, Design, Sparse};
+
+/// The contents of a file.
+#[derive(Debug)]
+pub struct Table {
+    /// The features.
+    pub matrix: Matrix,
+    /// Labels or responses, as they stand in the file.
+    pub target: Option<Target>,
+    /// The name of the target's column.
+    pub target_name: Option<String>,
+    /// Sample weights, finite and not negative.
+    pub weights: Option<Vec<f64>>,
+    /// Names of the features.
+    pub names: Option<Vec<String>>,
+    /// The file's format.
+    pub format: Format,
+    /// How it was compressed.
+    pub compression: Option<Compression>,
+    /// The file's name as given, for messages.
+    pub source: String,
+    /// What the reader decided and a person may want to know.
+    pub notes: Vec<String>,
+}
+
+impl Table {
+    /// A matrix and nothing else, as if read from nowhere.
+    pub fn new(matrix: Matrix) -> Self {
+        Self {
+            matrix,
+            target: None,
+            target_name: None,
+            weights: None,
+            names: None,
+            format: Format::Ksb,
+            compression: None,
+            source: "memory".into(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// n.
+    pub fn nrows(&self) -> usize {
+        self.matrix.design().nrows()
+    }
+
+    /// p.
+    pub fn ncols(&self) -> usize {
+        self.matrix.design().ncols()
+    }
+
+    /// The design.
+    pub fn design(&self) -> &dyn Design {
+        self.matrix.design()
+    }
+
+    /// The index (from 0) of a feature given by its name, or by its number (from 1; -1 is the last).
+    pub fn feature(&self, name: &str) -> Result<usize> {
+        find_column(name, self.names.as_deref(), self.ncols())
+            .map_err(|hint| Error::request(format!("{}: no feature `{name}`", self.source), hint))
+    }
+
+    /// The target, or an error that says how to name one.
+    pub fn target(&self) -> Result<&Target> {
+        self.target.as_ref().ok_or_else(|| {
+            Error::input(
+                &*self.source,
+                "there is no target",
+                "name its column with --target or its file with --target-file",
+            )
+        })
+    }
+
+    /// Some of the rows, copied, in the order given.
+    pub fn rows(&self, rows: &[usize]) -> Result<Self> {
+        Ok(Self {
+            matrix: self.matrix.rows(rows)?,
+            target: self.target.as_ref().map(|t| t.rows(rows)),
+            target_name: self.target_name.clone(),
+            weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
+            names: self.names.clone(),
+            format: self.format,
+            compression: self.compression,
+            source: self.source.clone(),
+            notes: Vec::new(),
+        })
+    }
+}
+
+/// The position of a column by name or number; the error is a hint.
+pub(crate) fn find_column(name: &str, names: Option<&[String]>, ncols: usize) -> std::result::Result<usize, String> {
+    if let Some(j) = names.and_then(|names| names.iter().position(|n| n == name)) {
+        return Ok(j);
+    }
+    let counted = || format!("columns are counted from 1 to {ncols}, or from -1 backwards");
+    match name.parse::<i64>() {
+        Ok(j) if j >= 1 && j as u64 <= ncols as u64 => Ok(j as usize - 1),
+        Ok(j) if j < 0 && j.unsigned_abs() <= ncols as u64 => Ok(ncols - j.unsigned_abs() as usize),
+        Ok(_) => Err(counted()),
+        Err(_) => Err(match names {
+            None => format!("the file names no columns: {}", counted()),
+            Some(names) => match suggestion(name, names.iter().map(String::as_str)) {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => {
+                    let first: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
+                    let more = if names.len() > 5 { ", ..." } else { "" };
+                    format!("the columns are {}{more}", first.join(", "))
+                }
+            },
+        }),
+    }
+}
+
+/// A matrix in one of its storages.
+#[derive(Debug)]
+pub enum Matrix {
+    /// All entries, column after column.
+    Dense(Dense<'static, f64>),
+    /// The non-zeros of each column.
+    Sparse(Sparse<'static, f64>),
+    /// In a file that is mapped into memory.
+    Mapped(Mapped),
+}
+
+/// A matrix seen by its storage, whoever owns it.
+#[derive(Debug, Clone, Copy)]
+pub enum MatrixRef<'a> {
+    /// All entries.
+    Dense(&'a Dense<'a, f64>),
+    /// The non-zeros.
+    Sparse(&'a Sparse<'a, f64>),
+}
+
+impl Matrix {
+    /// For products.
+    pub fn design(&self) -> &dyn Design {
+        match self.view() {
+            MatrixRef::Dense(dense) => dense,
+            MatrixRef::Sparse(sparse) => sparse,
+        }
+    }
+
+    /// For its entries.
+    pub fn view(&self) -> MatrixRef<'_> {
+        match self {
+            Self::Dense(dense) => MatrixRef::Dense(dense),
+            Self::Sparse(sparse) => MatrixRef::Sparse(sparse),
+            Self::Mapped(mapped) => mapped.view(),
+        }
+    }
+
+    /// Stored entries: n p when dense.
+    pub fn stored(&self) -> usize {
+        match self.view() {
+            MatrixRef::Dense(dense) => dense.nrows() * dense.ncols(),
+            MatrixRef::Sparse(sparse) => sparse.nnz(),
+        }
+    }
+
+    /// Entries other than zero (a pass over a dense matrix).
+    pub fn nnz(&self) -> usize {
+        match self.view() {
+            MatrixRef::Dense(dense) => {
+                (0..dense.ncols()).map(|j| dense.column(j).iter().filter(|v| **v != 0.0).count()).sum()
+            }
+            MatrixRef::Sparse(sparse) => sparse.nnz(),
+        }
+    }
+
+    /// The same rows, copied.
+    fn rows(&self, rows: &[usize]) -> Result<Self> {
+        let (n, p) = (self.design().nrows(), self.design().ncols());
+        if let Some(&index) = rows.iter().find(|&&i| i >= n) {
+            return Err(ksparse::Error::IndexOutOfRange { what: "row", index, bound: n }.into());
+        }
+        match self.view() {
+            MatrixRef::Dense(dense) => {
+                let mut values = Vec::with_capacity(rows.len() * p);
+                for j in 0..p {
+                    let column = dense.column(j);
+                    values.extend(rows.iter().map(|&i| column[i]));
+                }
+                Ok(Self::Dense(Dense::from_columns(rows.len(), p, values)?))
+            }
+            MatrixRef::Sparse(sparse) => {
+                let (mut pointers, mut columns, mut values, mut row) = (vec![0u64], Vec::new(), Vec::new(), Vec::new());
+                for &i in rows {
+                    sparse.row(i, &mut row);
+                    columns.extend(row.iter().map(|e| e.0 as u32));
+                    values.extend(row.iter().map(|e| e.1));
+                    pointers.push(columns.len() as u64);
+                }
+                Ok(Self::Sparse(Sparse::from_rows(rows.len(), p, &pointers, &columns, &values)?))
+            }
+        }
+    }
+}
+
+/// A target as it stands in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// All values are numbers, and finite.
+    Numbers(Vec<f64>),
+    /// At least one is not.
+    Text(Vec<String>),
+}
+
+impl Target {
+    /// n.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(v) => v.len(),
+            Self::Text(v) => v.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The values, if they are numbers: what a regression needs.
+    pub fn numbers(&self) -> Result<&[f64]> {
+        match self {
+            Self::Numbers(values) => Ok(values),
+            Self::Text(values) => {
+                let odd = values.iter().enumerate().find(|(_, v)| v.parse::<f64>().is_err());
+                let (row, value) = odd.map_or((0, ""), |(i, v)| (i, v));
+                Err(Error::request(
+                    format!("the target of row {} is `{value}`, not a number", row + 1),
+                    "name another target, or use a loss for two classes (--loss logistic)",
+                ))
+            }
+        }
+    }
+
+    /// The value of a row as text: what a label is called.
+    pub fn label(&self, i: usize) -> String {
+        match self {
+            Self::Numbers(values) => short(values[i]),
+            Self::Text(values) => values[i].clone(),
+        }
+    }
+
+    /// Some of the rows.
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Numbers(v) => Self::Numbers(rows.iter().map(|&i| v[i]).collect()),
+            Self::Text(v) => Self::Text(rows.iter().map(|&i| v[i].clone()).collect()),
+        }
+    }
+}
