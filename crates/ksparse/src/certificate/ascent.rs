@@ -12,6 +12,12 @@ use crate::sparsity::top_by;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+/// Epochs without noticeable progress that end the search.
+const PATIENCE: usize = 5;
+
+/// Corners are rounded off by no less than this fraction of f: sharper ones take first-order steps for ever.
+const SHARPEST: f64 = 1e-6;
+
 /// The best bound found.
 pub(super) struct Found {
     pub bound: f64,
@@ -86,13 +92,14 @@ impl Search<'_, '_> {
 
     fn run(&mut self, fit: &Solution) {
         let (dual, risk) = (self.dual, self.dual.risk());
-        let lambda = risk.ridge();
+        let (lambda, unit) = (risk.ridge(), self.value.abs());
         let mut weights: Vec<(usize, f64)> = fit.as_sparse().iter().filter(|(j, _)| !risk.free().contains(j)).collect();
         let mut rounding = Rounding::new(risk.loss());
         // Solve loosely first: the first working sets are not the last.
-        let mut slack = 0.1 * (self.value - self.found.bound).min(self.value.abs());
+        let mut slack = 0.1 * (self.value - self.found.bound).min(unit);
         let mut room = 2 * dual.k() + 50;
-        loop {
+        let mut idle = 0;
+        while idle < PATIENCE {
             let working = self.working_set(&weights, room);
             let norm = SupportNorm { k: dual.k(), whole: working.iter().map(|&j| dual.is_free(j)).collect() };
             let mut start = vec![0.0; working.len()];
@@ -103,28 +110,30 @@ impl Search<'_, '_> {
             }
             let (options, started) = (self.options, self.started);
             let interrupted = || out_of_time(options, started);
-            let goal = Goal { gap: slack, enough: f64::INFINITY, max_iterations: 2000, interrupted: &interrupted };
+            let goal = Goal { gap: slack, enough: f64::INFINITY, max_iterations: 1000, interrupted: &interrupted };
             let mut part = Sampled::new(risk, rounding.loss(), working.clone());
             let relaxed = solve(&mut part, &norm, lambda, start, &goal);
             let mut z = vec![0.0; dual.samples()];
             part.predictions(&relaxed.w, &mut z);
             drop(part);
-            let vector = dual.plug_in_of(rounding.loss(), &mut z);
+            let before = self.found.relaxation - self.found.bound;
+            self.offer(dual.plug_in_of(rounding.loss(), &mut z));
             // The relaxation of the loss itself, not of the rounded one.
             let value = loss_value(dual, &z) + lambda * norm.value(&relaxed.w);
             self.found.relaxation = self.found.relaxation.min(value);
-            self.offer(vector);
             if self.note() {
                 return;
             }
             weights = working.iter().copied().zip(relaxed.w).filter(|(_, w)| *w != 0.0).collect();
-            let distance = self.found.relaxation - self.found.bound;
-            // What the working set leaves out and what its solution lacks shrink together.
-            slack = slack.min(0.1 * distance).max(1e-3 * self.options.tolerance * self.value.abs());
-            if slack <= rounding.error() {
-                rounding.sharpen();
-            }
             room = room.max(weights.len() + dual.k() + 50);
+            // What the working set leaves out, what its solution lacks and what rounding costs shrink together.
+            let distance = self.found.relaxation - self.found.bound;
+            idle = if distance > 0.9 * before { idle + 1 } else { 0 };
+            slack = slack.min(0.1 * distance).max(0.1 * self.options.tolerance * unit);
+            if rounding.error() > slack.max(SHARPEST * unit) {
+                rounding.sharpen();
+                idle = 0;
+            }
         }
     }
 

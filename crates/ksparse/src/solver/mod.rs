@@ -134,6 +134,8 @@ pub struct Progress<'a> {
     pub entered: usize,
     /// The step length, where the method has one.
     pub step: Option<f64>,
+    /// The best lower bound on the optimum so far, from methods that know one: the gap is `value - dual`.
+    pub dual: Option<f64>,
     /// Seconds since the solver was called.
     pub seconds: f64,
 }
@@ -152,6 +154,8 @@ pub struct TraceRow {
     pub left: usize,
     /// The step length, where the method has one.
     pub step: Option<f64>,
+    /// The best lower bound on the optimum so far, from methods that know one: the gap is `value - dual`.
+    pub dual: Option<f64>,
     /// Seconds since the solver was called.
     pub seconds: f64,
 }
@@ -238,6 +242,12 @@ impl Solution {
     /// The solution vector by its non-zeros.
     pub fn as_sparse(&self) -> SparseRef<'_> {
         SparseRef::new(&self.support, &self.coefficients)
+    }
+
+    /// What no k-sparse point goes below, from methods that know (dual ascent, branch and bound); [`certify`](crate::certificate::certify) finds such a
+    /// bound for any solution.
+    pub fn lower_bound(&self) -> Option<f64> {
+        self.trace.last().and_then(|row| row.dual)
     }
 
     /// A starting point for a solver: some coordinates with their values.

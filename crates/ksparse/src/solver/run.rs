@@ -58,6 +58,8 @@ pub(super) struct Run<'a> {
     watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
     trace: Vec<TraceRow>,
     started: Instant,
+    /// The lower bound to report with the next points, where the method knows one.
+    pub dual: Option<f64>,
     /// f(0), once somebody asks.
     at_zero: OnceCell<f64>,
 }
@@ -83,6 +85,7 @@ impl<'a> Run<'a> {
             watch,
             trace: Vec::new(),
             started: Instant::now(),
+            dual: None,
             at_zero: OnceCell::new(),
         })
     }
@@ -217,6 +220,7 @@ impl<'a> Run<'a> {
             entered: after.support.len() - common,
             left: before.support.len() - common,
             step,
+            dual: self.dual,
             seconds: self.started.elapsed().as_secs_f64(),
         };
         self.trace.push(row);
@@ -232,6 +236,7 @@ impl<'a> Run<'a> {
             coefficients: &at.x,
             entered,
             step,
+            dual: self.dual,
             seconds: self.started.elapsed().as_secs_f64(),
         };
         if (self.watch)(&progress).is_break() {

@@ -1,0 +1,225 @@
+//! Certificates against brute force: a bound is never above the optimum, and closes wherever the theory says that it can.
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+mod common;
+
+use common::{Problem, Table, close, rng, smooth_losses};
+use ksparse::certificate::{Certificate, CertifyOptions, Epoch, certify};
+use ksparse::loss::{Hinge, Huber, Logistic, Squared};
+use ksparse::restricted::{InnerOptions, minimise};
+use ksparse::simulate::{self, Correlation, Text};
+use ksparse::{Auto, Error, Objective, Risk, Solution, Solver, Sparsity, Threads};
+use rand::Rng;
+use rayon::prelude::*;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+const OPTIONS: CertifyOptions = CertifyOptions { tolerance: 1e-7, precision: 1e-7, max_epochs: 100, time_limit: None };
+
+fn certificate(risk: &Risk, sparsity: &Sparsity, solution: &Solution, options: &CertifyOptions) -> Certificate {
+    certify(risk, sparsity, solution, options, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+/// A small problem, its k and what is forced in; the ridge given.
+fn draw(seed: u64, ridge: f64) -> (Problem, usize, Vec<usize>) {
+    let rng = &mut rng(4200 + seed);
+    let p: usize = rng.random_range(4..=9);
+    let n = rng.random_range(8..=40);
+    let k = rng.random_range(1..=p - 2);
+    let mut losses = smooth_losses();
+    losses.push(Box::new(Hinge));
+    let loss = losses.swap_remove(seed as usize % 5);
+    let x = Table::gaussian(rng, n, p, if (seed / 5).is_multiple_of(2) { 0.0 } else { 0.6 });
+    let mut problem = Problem::new(x, loss, k, 3.0, rng).ridge(ridge);
+    problem.intercept = seed.is_multiple_of(3);
+    let keep = if seed.is_multiple_of(7) { vec![p - 1] } else { Vec::new() };
+    (problem, k, keep)
+}
+
+/// The best support by brute force and the fit on it; the hinge with its corner rounded off by a hair.
+fn best(problem: &Problem, k: usize, keep: &[usize]) -> Solution {
+    let rounded;
+    let mut risk = problem.risk();
+    if problem.loss.smoothness().is_none() {
+        rounded = Problem {
+            x: problem.x.clone(),
+            y: problem.y.clone(),
+            loss: Box::new(Huber::new(1e-6).unwrap()),
+            weights: problem.weights.clone(),
+            ..*problem
+        };
+        risk = rounded.risk();
+    }
+    let others: Vec<usize> = (0..problem.x.p).filter(|j| !keep.contains(j)).collect();
+    let mut best: Option<Solution> = None;
+    for mask in (0u32..1 << others.len()).filter(|m| m.count_ones() as usize == k.min(others.len())) {
+        let chosen = (0..others.len()).filter(|b| mask >> b & 1 == 1).map(|b| others[b]);
+        let mut support: Vec<usize> = chosen.chain(keep.iter().copied()).chain(risk.free().iter().copied()).collect();
+        support.sort_unstable();
+        let mut x = vec![0.0; support.len()];
+        let value = minimise(&mut *risk.restrict(&support), &mut x, &InnerOptions::EXACT).value;
+        if best.as_ref().is_none_or(|b| value < b.value) {
+            best = Some(Solution { value, ..Solution::guess(support, x) });
+        }
+    }
+    let mut best = best.unwrap();
+    best.value = problem.value(best.as_sparse());
+    best
+}
+
+#[test]
+fn the_bound_holds_everywhere_and_closes_where_it_can() {
+    let ridges = [10.0, 1.0, 0.3, 0.1, 0.03, 0.01];
+    let cases: Vec<(u64, f64)> = (0..60).flat_map(|seed| ridges.map(|ridge| (seed, ridge))).collect();
+    let outcomes: Vec<(bool, bool)> = cases
+        .into_par_iter()
+        .map(|(seed, ridge)| {
+            let (problem, k, keep) = draw(seed, ridge);
+            let risk = problem.risk();
+            let solution = best(&problem, k, &keep);
+            let sparsity = Sparsity::new(k).keep(keep);
+            let found = certificate(&risk, &sparsity, &solution, &OPTIONS);
+            let what = format!("problem {seed}, {}, lambda {ridge}", problem.loss.name());
+            // The hinge's optimum is known to a millionth.
+            let slack = if problem.loss.smoothness().is_none() { 1e-6 } else { 0.0 };
+            assert!(
+                found.lower_bound <= solution.value + slack,
+                "{what}: {} above {}",
+                found.lower_bound,
+                solution.value
+            );
+            assert!(found.lower_bound.is_finite() && found.gap >= 0.0, "{what}");
+            assert!(close(found.value, solution.value, 1e-10, 0.0), "{what}");
+            assert!(close(found.gap, found.value - found.lower_bound, 1e-12, 1e-12), "{what}");
+            // The bound is as good as a dual bound can be.
+            let distance = found.relaxation - found.lower_bound;
+            let precise = if problem.loss.smoothness().is_none() { 3e-4 } else { 2e-6 };
+            assert!(distance <= precise * found.value, "{what}: {distance:e} from the relaxation");
+            let condition = found.conditions.separated();
+            if condition && slack == 0.0 {
+                assert!(found.conditions.stationarity < 1e-6 * (1.0 + ridge), "{what}: {:?}", found.conditions);
+                assert!(found.gap < 1e-6, "{what}: gap {:e}, {:?}", found.gap, found.conditions);
+            }
+            if found.certified {
+                assert!(found.relative_gap <= 1e-7 && !found.could_improve(0.0), "{what}");
+            }
+            (condition, found.gap < 1e-6)
+        })
+        .collect();
+    let (conditions, closed) = (outcomes.iter().filter(|o| o.0).count(), outcomes.iter().filter(|o| o.1).count());
+    eprintln!("{} problems: the condition holds on {conditions}, the gap closes on {closed}", outcomes.len());
+    // Both cases must be well represented for this to say anything.
+    assert!(conditions >= 60 && outcomes.len() - closed >= 30, "{conditions} {closed}");
+}
+
+#[test]
+fn a_wrong_fit_is_never_certified() {
+    for seed in 0..60 {
+        let (problem, k, keep) = draw(seed, 0.5);
+        let risk = problem.risk();
+        let optimum = best(&problem, k, &keep);
+        // The first k columns, refitted: seldom the best.
+        let mut support: Vec<usize> = (0..problem.x.p).filter(|j| !keep.contains(j)).take(k).collect();
+        support.extend(keep.iter().copied().chain(risk.free().iter().copied()));
+        support.sort_unstable();
+        let mut x = vec![0.0; support.len()];
+        minimise(&mut *risk.restrict(&support), &mut x, &InnerOptions::EXACT);
+        let wrong = Solution::guess(support, x);
+        let found = certificate(&risk, &Sparsity::new(k).keep(keep), &wrong, &OPTIONS);
+        assert!(found.lower_bound <= optimum.value + 1e-6, "problem {seed}");
+        if found.value > optimum.value * (1.0 + 1e-6) {
+            assert!(!found.certified && found.gap >= found.value - optimum.value - 1e-6, "problem {seed}");
+        }
+    }
+}
+
+#[test]
+fn no_overflow_for_a_tiny_ridge() {
+    for ridge in [1e-2, 1e-4, 1e-6] {
+        for seed in 0..15 {
+            let (problem, k, keep) = draw(seed, ridge);
+            let risk = problem.risk();
+            let optimum = best(&problem, k, &keep);
+            let found = certificate(&risk, &Sparsity::new(k).keep(keep), &optimum, &CertifyOptions::default());
+            let numbers = [found.lower_bound, found.gap, found.relative_gap, found.relaxation];
+            assert!(numbers.iter().all(|v| v.is_finite()), "problem {seed}, lambda {ridge}: {numbers:?}");
+            assert!(found.history.iter().all(|e| e.dual.is_finite() && e.gap.is_finite()));
+            assert!(found.lower_bound <= optimum.value + 1e-6);
+        }
+    }
+}
+
+#[test]
+fn text_is_bounded_within_a_thousandth_of_the_relaxation() {
+    let shape = Text { n: 3000, p: 8000, mean_tokens: 60.0 };
+    let data = simulate::text(&shape, 5);
+    let (k, mut gaps) = (50, Vec::new());
+    for ridge in [1e-5, 1e-4, 1e-3] {
+        let loss = Logistic::new(2.0).unwrap();
+        let risk = Risk::new(&data.design, &data.target, loss).unwrap().with_ridge(ridge).unwrap();
+        let solution = Auto::default().fit(&risk, &Sparsity::new(k)).unwrap();
+        let found = certificate(&risk, &Sparsity::new(k), &solution, &CertifyOptions::default());
+        assert!(found.relaxation - found.lower_bound <= 1e-3 * found.value, "lambda {ridge}: {found:?}");
+        assert!(!found.could_improve(1e-3));
+        gaps.push(found.relative_gap);
+    }
+    assert!(gaps[2] < gaps[1] && gaps[1] < gaps[0] && gaps[2] < 1e-2, "{gaps:?}");
+}
+
+#[test]
+fn epochs_only_improve_and_can_be_watched() {
+    let data = simulate::logistic(200, 60, 8, Correlation::Ar1(0.7), 3);
+    let risk = Risk::new(&data.design, &data.target, Logistic::default()).unwrap().with_ridge(0.01).unwrap();
+    let risk = risk.with_intercept();
+    let sparsity = Sparsity::new(8);
+    let solution = Auto::default().fit(&risk, &sparsity).unwrap();
+    let mut seen: Vec<Epoch> = Vec::new();
+    let mut watch = |e: &Epoch| {
+        seen.push(*e);
+        ControlFlow::Continue(())
+    };
+    let found = certify(&risk, &sparsity, &solution, &OPTIONS, &mut watch).unwrap();
+    assert_eq!(seen, found.history);
+    assert!(seen.len() > 1);
+    assert!(seen.windows(2).all(|w| w[0].dual <= w[1].dual && w[0].relaxation >= w[1].relaxation));
+    assert_eq!(seen.last().unwrap().dual, found.lower_bound);
+    assert!(found.conditions.imbalance < 1e-15);
+    // Stopped by the watcher, or by the clock, the plug-in bound is there.
+    let stopped = certify(&risk, &sparsity, &solution, &OPTIONS, &mut |_| ControlFlow::Break(())).unwrap();
+    assert_eq!(stopped.history.len(), 1);
+    assert_eq!(stopped.lower_bound, seen[0].dual);
+    let options = CertifyOptions { time_limit: Some(Duration::ZERO), ..OPTIONS };
+    assert_eq!(certificate(&risk, &sparsity, &solution, &options).lower_bound, seen[0].dual);
+    // The same bits for any number of threads.
+    let one = Threads::new(1).unwrap().run(|| certificate(&risk, &sparsity, &solution, &OPTIONS));
+    assert_eq!(one.lower_bound, found.lower_bound);
+}
+
+#[test]
+fn what_cannot_be_certified_is_an_error() {
+    let data = simulate::linear(50, 10, 3, Correlation::Independent, 0.1, 1);
+    let plain = Risk::new(&data.design, &data.target, Squared::default()).unwrap();
+    let sparsity = Sparsity::new(3);
+    let solution = Auto::default().fit(&plain, &sparsity).unwrap();
+    let attempt = |risk: &Risk, sparsity: &Sparsity, solution: &Solution| {
+        certify(risk, sparsity, solution, &CertifyOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap_err()
+    };
+    let error = attempt(&plain, &sparsity, &solution);
+    assert!(matches!(error, Error::InvalidOption { option: "lambda", .. }), "{error}");
+    let risk = plain.with_ridge(0.1).unwrap();
+    assert!(attempt(&risk, &Sparsity::new(2), &solution).to_string().contains("more than k = 2"));
+    assert!(matches!(
+        attempt(&risk, &sparsity, &Solution::guess(vec![77], vec![1.0])),
+        Error::IndexOutOfRange { index: 77, .. }
+    ));
+    assert!(matches!(attempt(&risk, &sparsity, &Solution::guess(vec![1], vec![f64::NAN])), Error::NotFinite { .. }));
+    assert!(matches!(attempt(&risk, &sparsity, &Solution::guess(vec![1], vec![])), Error::Shape { .. }));
+    let options = CertifyOptions { tolerance: f64::NAN, ..OPTIONS };
+    assert!(certify(&risk, &sparsity, &solution, &options, &mut |_| ControlFlow::Continue(())).is_err());
+    // Fewer coefficients than allowed is fine; so is none at all.
+    let nothing = Solution::guess(vec![], vec![]);
+    let found = certificate(&risk, &sparsity, &nothing, &OPTIONS);
+    assert!(!found.certified && found.lower_bound < found.value && found.conditions.smallest_inside == 0.0);
+    let zero = certificate(&risk, &Sparsity::new(0), &nothing, &OPTIONS);
+    assert!(zero.certified, "{zero:?}");
+}
