@@ -60,6 +60,7 @@
 //! | [`select`] | the choice of k: information criteria, cross-validation |
 //! | [`certificate`] | how far a fit can be from the best of all, proven |
 //! | [`dual`] | the dual of a risk with a ridge: lower bounds on the k-sparse optimum |
+//! | [`graphical`] | sparse precision matrices: a network with exactly k edges, graphical lasso, discriminant analysis |
 //! | [`theory`] | constants and bounds of the theorems |
 //! | [`simulate`] | the data models of the papers, seeded |
 //!
@@ -120,6 +121,7 @@ pub mod certificate;
 pub mod design;
 pub mod dual;
 mod error;
+pub mod graphical;
 mod kernels;
 pub mod loss;
 pub mod objective;

@@ -125,7 +125,8 @@ impl<'a> Run<'a> {
         let mut support: Vec<usize> = kept.into_iter().map(|i| start.support[i]).collect();
         support.extend_from_slice(&self.budget.free);
         support.sort_unstable();
-        let x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
+        let mut x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
+        self.objective.repair(&support, &mut x);
         let first = self.evaluate(support, x);
         if first.value.is_finite() { Ok(first) } else { Err(self.not_finite()) }
     }
