@@ -51,7 +51,7 @@ fn main() -> ksparse::Result<()> {
 
     println!("true support {:?}", data.support);
     println!("{:<8} {:>12} {:>6}  support", "solver", "f", "iter");
-    for name in solver::NAMES {
+    for name in solver::GENERAL {
         let found = solver::by_name(name)?.fit(&objective, &Sparsity::new(k))?;
         println!("{name:<8} {:>12.8} {:>6}  {:?}", found.value, found.iterations, found.support);
     }

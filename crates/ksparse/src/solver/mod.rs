@@ -10,10 +10,13 @@
 //! | `grasp` | [`Grasp`] | Bahmani, Raj, Boufounos 2013 |
 //! | `fbs` | [`Fbs`] | forward selection (orthogonal matching pursuit on least squares) |
 //! | `foba` | [`Foba`] | Zhang 2008; Liu, Ye, Fujimaki 2014: forward-backward |
+//! | `exact` | [`Exact`] | branch and bound: the global optimum, proven, of moderate problems with a ridge |
 //!
-//! Every solver runs on every smooth [`Objective`]; a solver is a plain struct of options with a `Default`.
+//! Every solver runs on every smooth [`Objective`], but for `exact`, which needs a [`Risk`](crate::Risk) with a ridge. A solver is a plain struct of
+//! options with a `Default`.
 
 mod auto;
+mod exact;
 mod exchange;
 mod fbs;
 mod foba;
@@ -25,6 +28,7 @@ mod run;
 mod swap;
 
 pub use auto::Auto;
+pub use exact::Exact;
 pub use fbs::Fbs;
 pub use foba::{Foba, ForwardRule};
 pub use grahtp::{Debias, Grahtp, Step};
@@ -169,6 +173,8 @@ pub enum Status {
     SupportStable,
     /// The iterates moved less than the tolerance.
     Tolerance,
+    /// Proven: no k-sparse point is better, to the tolerance.
+    Optimal,
     /// A greedy selection has its k coordinates.
     Complete,
     /// The supports repeat (a fixed step too long for a fixed point); the best point of the cycle is returned.
@@ -197,6 +203,7 @@ impl std::fmt::Display for Status {
         f.write_str(match self {
             Self::SupportStable => "converged: the support no longer changes",
             Self::Tolerance => "converged: the iterates moved less than the tolerance",
+            Self::Optimal => "optimal: no better support exists, to the tolerance",
             Self::Complete => "complete: k coordinates selected",
             Self::Cycled => "cycled: the step is too long to settle; best point of the cycle",
             Self::Unattained => "the infimum is not attained (separable data); add a ridge",
@@ -256,8 +263,11 @@ impl Solution {
     }
 }
 
+/// The solvers that run on every smooth [`Objective`]. The others need a [`Risk`](crate::Risk), most of them with a ridge.
+pub const GENERAL: [&str; 8] = ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba"];
+
 /// The names [`by_name`] answers to.
-pub const NAMES: [&str; 8] = ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba"];
+pub const NAMES: [&str; 9] = ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba", "exact"];
 
 /// A solver with default options, by the name the command line uses.
 ///
@@ -277,6 +287,7 @@ pub fn by_name(name: &str) -> Result<Box<dyn Solver>> {
         "grasp" => Box::new(Grasp::default()),
         "fbs" => Box::new(Fbs::default()),
         "foba" => Box::new(Foba::default()),
+        "exact" => Box::new(Exact::default()),
         _ => {
             return Err(Error::UnknownName { what: "solver", name: name.to_string(), choices: NAMES.join(", ") });
         }

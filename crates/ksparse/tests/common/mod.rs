@@ -236,8 +236,9 @@ pub fn sign(v: f64) -> f64 {
     if v < 0.0 { -1.0 } else { 1.0 }
 }
 
+/// Those that take every smooth objective; the others have suites of their own.
 pub fn every_solver() -> Vec<Box<dyn Solver>> {
-    solver::NAMES.iter().map(|name| solver::by_name(name).unwrap()).collect()
+    solver::GENERAL.iter().map(|name| solver::by_name(name).unwrap()).collect()
 }
 
 /// Whether two numbers agree to `tolerance`, relative to the larger of them and `unit`.
