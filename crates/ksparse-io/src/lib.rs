@@ -22,7 +22,6 @@ mod error;
 mod ksb;
 mod labels;
 mod mapped;
-pub mod model;
 mod mtx;
 mod npy;
 mod npz;

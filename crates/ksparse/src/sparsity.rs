@@ -148,7 +148,8 @@ pub fn top_by(len: usize, count: usize, score: impl Fn(usize) -> f64) -> Vec<usi
     contenders.into_iter().map(|(_, j)| j).collect()
 }
 
-fn better_first(a: &(f64, usize), b: &(f64, usize)) -> Ordering {
+/// Larger scores first, ties to the smaller index.
+pub(crate) fn better_first(a: &(f64, usize), b: &(f64, usize)) -> Ordering {
     b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
 }
 

@@ -33,11 +33,15 @@ fn values_never_rise_and_no_answer_is_worse_than_the_direct_one() {
     let regression = simulate::linear(80, 60, 8, AR, 2.0, 1);
     let labels = simulate::logistic(120, 60, 8, AR, 2);
     let risks = [
-        Risk::new(&regression.design, &regression.target, Squared::default()).unwrap().with_intercept(),
+        Risk::new(&regression.design, &regression.target, Squared::default())
+            .unwrap()
+            .with_ridge(1e-3)
+            .unwrap()
+            .with_intercept(),
         Risk::new(&labels.design, &labels.target, Logistic::default()).unwrap().with_ridge(1e-3).unwrap(),
     ];
     for risk in &risks {
-        for name in solver::GENERAL {
+        for name in solver::NAMES {
             let solver = solver::by_name(name).unwrap();
             let path = Path { from_zero: true, ..Path::over([0, 1, 2, 3, 5, 8, 12]) };
             let solved = path.fit(risk, &*solver).unwrap();

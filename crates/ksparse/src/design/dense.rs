@@ -10,6 +10,7 @@ use faer::prelude::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// A dense design in column-major order; f32 storage halves the memory traffic, sums stay in f64.
 ///
@@ -26,6 +27,8 @@ pub struct Dense<'a, T: Entry = f64> {
     nrows: usize,
     ncols: usize,
     values: Cow<'a, [T]>,
+    /// The same entries by row, built on the first request for a product with a row.
+    by_row: OnceLock<Vec<T>>,
 }
 
 /// Columns a thread takes at a time in a pass over the matrix, and the tile of a weighted product:
@@ -37,24 +40,20 @@ impl<'a, T: Entry> Dense<'a, T> {
     pub fn from_columns(nrows: usize, ncols: usize, values: impl Into<Cow<'a, [T]>>) -> Result<Self> {
         let values = values.into();
         check_len("dense design", values.len(), nrows * ncols)?;
-        Ok(Self { nrows, ncols, values })
+        Ok(Self { nrows, ncols, values, by_row: OnceLock::new() })
     }
 
     /// From values in row-major order, which are transposed.
     pub fn from_rows(nrows: usize, ncols: usize, values: &[T]) -> Result<Self> {
         check_len("dense design", values.len(), nrows * ncols)?;
-        let mut columns = vec![T::default(); nrows * ncols];
-        if nrows > 0 {
-            // Blocks of columns: the rows of a block are read whole cache lines at a time.
-            columns.par_chunks_mut(nrows * 16).enumerate().for_each(|(b, block)| {
-                for i in 0..nrows {
-                    for (c, column) in block.chunks_exact_mut(nrows).enumerate() {
-                        column[i] = values[i * ncols + b * 16 + c];
-                    }
-                }
-            });
-        }
-        Ok(Self { nrows, ncols, values: Cow::Owned(columns) })
+        let columns = turned(nrows, ncols, values);
+        Ok(Self { nrows, ncols, values: Cow::Owned(columns), by_row: OnceLock::new() })
+    }
+
+    /// One row, from a second copy of the matrix that is kept from the first request on.
+    fn whole_row(&self, i: usize) -> &[T] {
+        let rows = self.by_row.get_or_init(|| turned(self.ncols, self.nrows, &self.values));
+        &rows[i * self.ncols..(i + 1) * self.ncols]
     }
 
     /// One column.
@@ -188,6 +187,30 @@ impl<T: Entry> Design for Dense<'_, T> {
             }
         }
     }
+
+    fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
+        kernels::dot(self.whole_row(i), w)
+    }
+
+    fn row_add(&self, i: usize, factor: f64, out: &mut [f64]) {
+        kernels::axpy(factor, self.whole_row(i), out);
+    }
+}
+
+/// From row-major to column-major order (or back, with the counts exchanged).
+fn turned<T: Entry>(nrows: usize, ncols: usize, values: &[T]) -> Vec<T> {
+    let mut columns = vec![T::default(); nrows * ncols];
+    if nrows > 0 {
+        // Blocks of columns: the rows of a block are read whole cache lines at a time.
+        columns.par_chunks_mut(nrows * 16).enumerate().for_each(|(b, block)| {
+            for i in 0..nrows {
+                for (c, column) in block.chunks_exact_mut(nrows).enumerate() {
+                    column[i] = values[i * ncols + b * 16 + c];
+                }
+            }
+        });
+    }
+    columns
 }
 
 /// `out = sum_c w[c] column(c)`.

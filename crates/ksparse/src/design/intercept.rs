@@ -148,6 +148,17 @@ impl<D: Design> Design for WithIntercept<D> {
         self.inner.row(i, out);
         out.push((self.inner.ncols(), 1.0));
     }
+
+    fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
+        let (body, last) = w.split_at(self.inner.ncols());
+        self.inner.row_dot(i, body) + last[0]
+    }
+
+    fn row_add(&self, i: usize, factor: f64, out: &mut [f64]) {
+        let (body, last) = out.split_at_mut(self.inner.ncols());
+        self.inner.row_add(i, factor, body);
+        last[0] += factor;
+    }
 }
 
 /// Columns of the inner design with the ones at position `one`.

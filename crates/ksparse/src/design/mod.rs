@@ -60,6 +60,20 @@ pub trait Design: Send + Sync {
     /// The entries of row `i` that are not zero, by column: pairs appended to `out` (cleared first).
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>);
 
+    /// `sum_j X[i, j] w[j]` over a whole vector w. The first call may turn the matrix round once: the copy by rows stays in memory.
+    fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
+        let mut row = Vec::new();
+        self.row(i, &mut row);
+        row.iter().map(|&(j, v)| v * w[j]).sum()
+    }
+
+    /// `out[j] += factor X[i, j]`: the cost is that of the row's entries, as for [`row_dot`](Self::row_dot).
+    fn row_add(&self, i: usize, factor: f64, out: &mut [f64]) {
+        let mut row = Vec::new();
+        self.row(i, &mut row);
+        row.iter().for_each(|&(j, v)| out[j] += factor * v);
+    }
+
     /// The work of one pass over all the data (`tmul`), in multiply-adds of a streaming loop.
     fn cost(&self) -> f64;
 }
@@ -80,6 +94,15 @@ pub trait Columns: Send {
 
     /// `out[c] = sum_i weights[i] A[i, c]^2`.
     fn squares(&self, weights: &[f64], out: &mut [f64]);
+
+    /// The entries of column `c` that are not zero, by row, of `n` rows: pairs appended to `out` (cleared first).
+    fn column(&self, c: usize, n: usize, out: &mut Vec<(usize, f64)>) {
+        let (mut unit, mut whole) = (vec![0.0; self.ncols()], vec![0.0; n]);
+        unit[c] = 1.0;
+        self.mul(&unit, &mut whole);
+        out.clear();
+        out.extend(whole.into_iter().enumerate().filter(|(_, v)| *v != 0.0));
+    }
 
     /// Rough costs, in multiply-adds of a streaming loop, of one product and of one `gram`.
     fn costs(&self) -> Costs;
@@ -127,6 +150,12 @@ macro_rules! delegate {
             }
             fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
                 (**self).row(i, out)
+            }
+            fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
+                (**self).row_dot(i, w)
+            }
+            fn row_add(&self, i: usize, factor: f64, out: &mut [f64]) {
+                (**self).row_add(i, factor, out)
             }
             fn cost(&self) -> f64 {
                 (**self).cost()

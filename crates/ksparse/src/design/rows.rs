@@ -97,6 +97,14 @@ impl<D: Design> Design for Rows<D> {
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
         self.inner.row(self.rows[i], out);
     }
+
+    fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
+        self.inner.row_dot(self.rows[i], w)
+    }
+
+    fn row_add(&self, i: usize, factor: f64, out: &mut [f64]) {
+        self.inner.row_add(self.rows[i], factor, out);
+    }
 }
 
 struct RowsColumns<'a> {

@@ -127,6 +127,14 @@ impl<'a, T: Entry> Sparse<'a, T> {
         Ok(())
     }
 
+    /// The entries by row: 12 bytes each, kept from the first request on.
+    fn by_row(&self) -> &ByRow {
+        self.by_row.get_or_init(|| {
+            let columns: Vec<_> = (0..self.ncols()).map(|j| self.column(j)).collect();
+            ByRow::new(self.nrows, &columns)
+        })
+    }
+
     /// `out[j] = f(column j)` for all columns, in parallel when it pays.
     fn each_column(&self, out: &mut [f64], f: impl Fn(&[u32], &[T]) -> f64 + Sync) {
         let fill = |(first, out): (usize, &mut [f64])| {
@@ -285,12 +293,18 @@ impl<T: Entry> Design for Sparse<'_, T> {
     }
 
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
-        let by_row = self.by_row.get_or_init(|| {
-            let columns: Vec<_> = (0..self.ncols()).map(|j| self.column(j)).collect();
-            ByRow::new(self.nrows, &columns)
-        });
         out.clear();
-        out.extend(by_row.row(i));
+        out.extend(self.by_row().row(i));
+    }
+
+    fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
+        let (columns, values) = self.by_row().entries(i);
+        dot(columns, values, w)
+    }
+
+    fn row_add(&self, i: usize, factor: f64, out: &mut [f64]) {
+        let (columns, values) = self.by_row().entries(i);
+        scatter(factor, columns, values, out);
     }
 }
 
@@ -329,9 +343,14 @@ impl ByRow {
         self.columns.len()
     }
 
-    fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    fn entries(&self, i: usize) -> (&[u32], &[f64]) {
         let range = self.pointers[i] as usize..self.pointers[i + 1] as usize;
-        self.columns[range.clone()].iter().map(|&c| c as usize).zip(self.values[range].iter().copied())
+        (&self.columns[range.clone()], &self.values[range])
+    }
+
+    fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (columns, values) = self.entries(i);
+        columns.iter().map(|&c| c as usize).zip(values.iter().copied())
     }
 }
 
@@ -351,6 +370,12 @@ struct SparseColumns<'a, T: Entry> {
 impl<T: Entry> Columns for SparseColumns<'_, T> {
     fn ncols(&self) -> usize {
         self.columns.len()
+    }
+
+    fn column(&self, c: usize, _n: usize, out: &mut Vec<(usize, f64)>) {
+        let (rows, values) = self.columns[c];
+        out.clear();
+        out.extend(rows.iter().map(|&i| i as usize).zip(values.iter().map(|v| v.widen())));
     }
 
     fn mul(&self, x: &[f64], out: &mut [f64]) {

@@ -57,4 +57,8 @@ impl Conjugate for Hinge {
     fn strong_convexity(&self) -> f64 {
         0.0
     }
+
+    fn proximal(&self, a: f64, z: f64, weight: f64, y: f64) -> f64 {
+        y * (y * a + (y * z - 1.0) / weight).clamp(-1.0, 0.0)
+    }
 }

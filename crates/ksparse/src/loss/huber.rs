@@ -92,4 +92,8 @@ impl Conjugate for Huber {
     fn strong_convexity(&self) -> f64 {
         self.gamma
     }
+
+    fn proximal(&self, a: f64, z: f64, weight: f64, y: f64) -> f64 {
+        y * ((y * z - 1.0 + weight * (y * a)) / (self.gamma + weight)).clamp(-1.0, 0.0)
+    }
 }

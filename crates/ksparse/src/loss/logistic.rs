@@ -116,4 +116,34 @@ impl Conjugate for Logistic {
     fn strong_convexity(&self) -> f64 {
         4.0 / (self.scale * self.scale)
     }
+
+    /// The answer is l'(t) at the root t of `t + weight l'(t) = z + weight a`, which Newton's method finds inside a bracket: digits are kept at both
+    /// ends of the domain, where the slope of l* is infinite.
+    fn proximal(&self, a: f64, z: f64, weight: f64, y: f64) -> f64 {
+        let c = self.scale;
+        let target = y * (z + weight * a);
+        let share = |m: f64| {
+            let e = (-(c * m).abs()).exp();
+            if m >= 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
+        };
+        // In the margin m = y t: m - c weight s(m) rises, with s(m) = 1 / (1 + exp(c m)) between 0 and 1.
+        let (mut low, mut high) = (target, target + c * weight);
+        let mut m = low + c * weight * share(0.5 * (low + high));
+        for _ in 0..100 {
+            let s = share(m);
+            let residue = m - target - c * weight * s;
+            if residue > 0.0 {
+                high = m
+            } else {
+                low = m
+            }
+            let newton = m - residue / (1.0 + c * c * weight * s * (1.0 - s));
+            // As near as rounding lets it come.
+            if residue.abs() <= 2.0 * f64::EPSILON * (m.abs() + target.abs() + c * weight * s) {
+                break;
+            }
+            m = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+        }
+        -c * y * share(m)
+    }
 }

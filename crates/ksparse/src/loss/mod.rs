@@ -204,6 +204,10 @@ pub trait Conjugate: Send + Sync {
 
     /// mu: l* is mu-strongly convex, equivalently l is 1/mu-smooth; 0 when it is not.
     fn strong_convexity(&self) -> f64;
+
+    /// argmax over b of `b z - l*(b) - (weight/2) (b - a)^2`, weight > 0: a step of dual ascent that stays in the domain and cannot
+    /// overshoot, whatever the loss. It tends to l'(z) as the weight vanishes and to the projection of a as it grows.
+    fn proximal(&self, a: f64, z: f64, weight: f64, y: f64) -> f64;
 }
 
 /// A loss by the name the command line uses, with its default parameter.

@@ -76,4 +76,8 @@ impl Conjugate for Squared {
     fn strong_convexity(&self) -> f64 {
         1.0 / self.scale
     }
+
+    fn proximal(&self, a: f64, z: f64, weight: f64, y: f64) -> f64 {
+        (z - y + weight * a) / (1.0 / self.scale + weight)
+    }
 }

@@ -58,4 +58,8 @@ impl Conjugate for SquaredHinge {
     fn strong_convexity(&self) -> f64 {
         1.0
     }
+
+    fn proximal(&self, a: f64, z: f64, weight: f64, y: f64) -> f64 {
+        -y * ((1.0 - y * z - weight * (y * a)) / (1.0 + weight)).max(0.0)
+    }
 }

@@ -143,3 +143,34 @@ fn labels_are_checked() {
     assert!(Squared::default().check_target(&[0.0, f64::NAN]).is_err());
     assert!(Huber::new(0.0).is_err() && Logistic::new(f64::NAN).is_err() && Squared::new(-1.0).is_err());
 }
+
+#[test]
+fn proximal_steps_are_the_best_of_their_neighbours() {
+    for loss in every_loss() {
+        let conjugate = loss.conjugate();
+        for y in targets(&*loss) {
+            for z in [-40.0, -3.0, -0.4, 0.0, 0.9, 1.0, 2.5, 1e4] {
+                for weight in [1e-6, 1e-2, 1.0, 30.0, 1e7] {
+                    for start in [-5.0, -0.7, -1e-9, 0.0, 0.3, 4.0] {
+                        let a = conjugate.project(start, y);
+                        let gain = |b: f64| b * z - conjugate.value(b, y) - 0.5 * weight * (b - a).powi(2);
+                        let b = conjugate.proximal(a, z, weight, y);
+                        let what = format!("{loss:?} y={y} z={z} weight={weight} a={a}: {b}");
+                        assert!(b.is_finite() && conjugate.project(b, y) == b, "{what}");
+                        let slack = 1e-12 * (1.0 + gain(b).abs());
+                        for h in [1e-7, 1e-4, 0.1, 1.0] {
+                            let rivals = [b + h, b - h].map(|r| conjugate.project(r, y));
+                            assert!(rivals.iter().all(|&r| gain(b) >= gain(r) - slack), "{what}");
+                        }
+                    }
+                    // With hardly any weight the step goes all the way.
+                    if loss.smoothness().is_some() && z.abs() < 100.0 {
+                        let all_the_way = loss.at(z, y).derivative;
+                        let b = conjugate.proximal(conjugate.project(0.0, y), z, 1e-12, y);
+                        assert!((b - all_the_way).abs() <= 1e-9 * (1.0 + all_the_way.abs()), "{loss:?} {z}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -11,8 +11,8 @@ use super::{Hessian, LinearModel, Objective};
 use crate::design::{Columns, Design, WithIntercept};
 use crate::error::{Error, Result, check_len, check_option, check_weights};
 use crate::kernels;
-use crate::loss::Loss;
-use crate::restricted::{Restricted, SecondOrder};
+use crate::loss::{Huber, Loss};
+use crate::restricted::{self, DualCoordinates, Ended, InnerOptions, Outcome, Restricted, SecondOrder};
 use crate::solver::Solution;
 use crate::sparsity::SparseRef;
 use faer::prelude::ReborrowMut;
@@ -90,21 +90,28 @@ impl<'a> Risk<'a> {
 
     /// The same risk with another ridge, borrowing everything else: what a grid over lambda needs.
     pub fn reridged(&self, lambda: f64) -> Result<Risk<'_>> {
-        let same = Risk {
+        let mut same = self.with_loss(Box::new(&*self.loss));
+        same.at_zero.clone_from(&self.at_zero);
+        same.with_ridge(lambda)
+    }
+
+    /// The same risk with another loss (one that accepts the same targets), borrowing everything else.
+    pub(crate) fn with_loss<'b>(&'b self, loss: Box<dyn Loss + 'b>) -> Risk<'b> {
+        Risk {
             design: Box::new(&*self.design),
-            loss: Box::new(&*self.loss),
+            loss,
             target: Cow::Borrowed(&self.target),
             weights: self.weights.clone(),
             total_weight: self.total_weight,
             ridge: self.ridge,
             free: self.free.clone(),
             squares: self.squares.clone(),
-            at_zero: self.at_zero.clone(),
-        };
-        same.with_ridge(lambda)
+            at_zero: OnceLock::new(),
+        }
     }
 
     /// The same risk with another loss for the same targets, borrowing everything else.
+    #[allow(dead_code)]
     pub(crate) fn with_other_loss<'b>(&'b self, loss: Box<dyn Loss + 'b>) -> Risk<'b> {
         Risk {
             design: Box::new(&*self.design),
@@ -499,6 +506,42 @@ impl Restricted for RestrictedRisk<'_> {
 
     fn has_tail(&self) -> bool {
         self.risk.loss.has_tail() && self.ridge.contains(&0.0)
+    }
+
+    /// A loss with corners, under a ridge: by dual coordinate ascent, and where that does not come to an end soon (a small ridge) or does not apply (an intercept) by Newton's
+    /// method on the loss with its corners rounded off, less and less. Rounding over a width gamma takes gamma / 2 off f at most.
+    fn minimise(&mut self, x: &mut [f64], options: &InnerOptions) -> Option<Outcome> {
+        let risk = self.risk;
+        if risk.loss.smoothness().is_some() || risk.ridge <= 0.0 {
+            return None;
+        }
+        let options = InnerOptions { tolerance: options.tolerance.max(1e-9), ..*options };
+        let mut outcome =
+            Outcome { value: risk.value(SparseRef::new(&self.support, x)), iterations: 0, ended: Ended::MaxIterations };
+        if !self.ridge.contains(&0.0) {
+            let ascent = DualCoordinates::new(&*self.columns, &*risk.loss, &risk.target, &risk.weights, risk.ridge);
+            outcome = ascent.minimise(x, &options, 20);
+        }
+        if outcome.ended != Ended::MaxIterations || !outcome.value.is_finite() {
+            return Some(outcome);
+        }
+        let last = options.tolerance * outcome.value.abs();
+        let (mut gamma, mut at) = (0.1, x.to_vec());
+        loop {
+            gamma = f64::max(0.2 * gamma, last);
+            let rounded = risk.with_loss(Box::new(Huber::new(gamma).ok()?));
+            let inner = restricted::minimise(&mut *rounded.restrict(&self.support), &mut at, &options);
+            outcome.iterations += inner.iterations;
+            let value = risk.value(SparseRef::new(&self.support, &at));
+            if value < outcome.value {
+                outcome.value = value;
+                x.copy_from_slice(&at);
+            }
+            if inner.ended == Ended::Abandoned || gamma <= last {
+                let ended = if inner.ended == Ended::Abandoned { Ended::Abandoned } else { Ended::Converged };
+                return Some(Outcome { ended, ..outcome });
+            }
+        }
     }
 }
 

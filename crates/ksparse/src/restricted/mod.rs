@@ -1,7 +1,8 @@
 //! Minimising on a fixed support: a small, smooth, convex problem.
 //!
 //! [`minimise`] picks the method by what the problem offers: damped Newton with a Cholesky factor, Newton with conjugate
-//! gradients when forming the Hessian costs more than it saves, L-BFGS when there are only gradients. The methods know no loss.
+//! gradients when forming the Hessian costs more than it saves, L-BFGS when there are only gradients, dual coordinate ascent where a risk with a ridge has a
+//! loss with corners. The methods know no loss.
 //!
 //! ```
 //! use ksparse::restricted::{Ended, InnerOptions, minimise};
@@ -16,11 +17,13 @@
 //! ```
 
 mod cholesky;
+mod dual_coordinates;
 mod from_gradients;
 mod lbfgs;
 mod newton;
 
 pub(crate) use cholesky::Cholesky;
+pub(crate) use dual_coordinates::DualCoordinates;
 pub use from_gradients::FromGradients;
 
 use faer::MatMut;
@@ -85,11 +88,6 @@ pub trait Restricted {
 
     /// Whether second derivatives jump from place to place, so that a quadratic model says little about far points.
     fn curvature_jumps(&self) -> bool {
-        false
-    }
-
-    /// Whether the last point evaluated shows that Newton's method cannot lead to the minimum (a constraint is active that it does not know).
-    fn gives_up(&self) -> bool {
         false
     }
 

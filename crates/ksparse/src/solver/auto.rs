@@ -10,7 +10,10 @@
 //! curvature when columns differ much in size. Where that costs milliseconds, the search is repeated from the answer of forward
 //! selection (by blocks of k/10 where it costs tens of them), and on small problems from further starts; answers are then mixed: the union of two
 //! is pruned and refined. A quadratic f ends at a point that no exchange of one coordinate among those looked at improves.
+//!
+//! A loss with corners (hinge) has no second derivatives: it goes through the dual (`corners.rs`) and needs a ridge.
 
+use super::corners;
 use super::exchange::{Effort, polish};
 use super::grahtp::descend;
 use super::prune::{prune, widen_and_prune};
@@ -68,8 +71,12 @@ impl Solver for Auto {
     ) -> Result<Solution> {
         self.limits.validate()?;
         let limits = Limits { tolerance: 0.0, ..self.limits };
-        let mut run = Run::new(self.name(), objective, sparsity, &limits, watch)?;
+        let mut run = Run::with_subgradient(self.name(), objective, sparsity, &limits, watch)?;
         let first = run.begin(start)?;
+        if let Some(risk) = objective.as_risk().filter(|_| !objective.is_smooth()) {
+            let (at, status) = corners::search(&mut run, risk, sparsity, first)?;
+            return Ok(run.finish(at, status));
+        }
         let plan = Plan::new(&run, &first);
         let (mut at, mut status) = search(&mut run, first, &plan)?;
         let others = if start.is_none() { plan.other_starts(objective.dim(), &run.budget.free) } else { Vec::new() };
@@ -106,7 +113,7 @@ impl Solver for Auto {
     }
 }
 
-fn is_limit(status: Status) -> bool {
+pub(super) fn is_limit(status: Status) -> bool {
     matches!(status, Status::MaxIterations | Status::TimeLimit | Status::Stopped | Status::Unattained)
 }
 
@@ -272,7 +279,7 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
 
     // Short leaps on their own, while they gain more than a trifle.
     while let Some(next) = leap(run, &at, (k / 2).max(1))? {
-        if next.value >= at.value - 1e-4 * at.value.abs() {
+        if next.value >= at.value * (1.0 - 1e-4) {
             break;
         }
         let limit = note(run, &at, &next, &mut record_below);
@@ -291,7 +298,7 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
             let Some(far) = leap(run, &at, extra)? else { break };
             let next;
             (next, limit) = polish(run, far, &narrow, record_below)?;
-            if next.value >= at.value - 1e-9 * at.value.abs() {
+            if next.value >= at.value * (1.0 - 1e-9) {
                 break;
             }
             at = next;

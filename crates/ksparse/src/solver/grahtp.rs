@@ -15,12 +15,16 @@
 //! before its last Newton step) and exact at the end, where the fixed point is checked again. Without exact debiasing, a Barzilai-Borwein step
 //! is halved until f falls enough. Either way **f never rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the
 //! supports may cycle (detected), and the best point seen is returned.
+//!
+//! A loss with corners (hinge, with a ridge) is accepted too: gradients are then subgradients, S3 is dual coordinate ascent on the support. None of the theory
+//! covers that: **on such losses these methods are heuristics**, there to be compared with.
 
+use super::ascent::spectral_estimate;
 use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_option};
-use crate::objective::Objective;
+use crate::objective::{Objective, Risk};
 use crate::restricted::{Ended, InnerOptions};
 use crate::sparsity::{Budget, Sparsity};
 use std::collections::HashSet;
@@ -151,7 +155,7 @@ impl Solver for Grahtp {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        let run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
+        let run = Run::with_subgradient(self.name(), objective, sparsity, &self.limits, watch)?;
         match (self.fixed_step(objective, &run.budget)?, self.debias) {
             (Some(eta), _) => {
                 let first = run.begin_at(start)?;
@@ -163,7 +167,10 @@ impl Solver for Grahtp {
             }
             (None, _) => {
                 let first = run.begin_at(start)?;
-                self.with_backtracking(run, first)
+                match objective.as_risk().filter(|_| !objective.is_smooth()) {
+                    Some(risk) => self.with_subgradients(run, first, risk),
+                    None => self.with_backtracking(run, first),
+                }
             }
         }
     }
@@ -233,6 +240,34 @@ impl Grahtp {
                 Ok(run.evaluate(support, x))
             }
             Debias::Nothing => Ok(run.evaluate(support, truncated)),
+        }
+    }
+
+    /// Inexact debiasing of a loss with corners: subgradient steps `eta_t = 1 / (L + lambda t)`, the lengths that suit a strongly convex f, with L the
+    /// smoothness of f for a loss of curvature 1. f may rise; ends when the best f has not fallen for long.
+    fn with_subgradients(&self, mut run: Run, mut at: Iterate, risk: &Risk) -> Result<Solution> {
+        const PATIENCE: usize = 50;
+        let samples: Vec<usize> = (0..risk.target().len()).collect();
+        let smoothness = spectral_estimate(risk, &samples);
+        let mut best = at.clone();
+        let (mut landmark, mut since) = (at.value, 0);
+        loop {
+            let eta = 1.0 / (smoothness + risk.ridge() * (1.0 + run.iterations as f64));
+            let truncated = step_and_keep(&run, &at, run.gradient(&at)?, eta);
+            let next = self.debias(&run, &at, truncated, eta)?;
+            if next.value < best.value {
+                best = next.clone();
+            }
+            let limit = run.record(&at, &next, Some(eta));
+            if best.value < landmark * (1.0 - self.limits.tolerance) {
+                (landmark, since) = (best.value, run.iterations);
+            }
+            let stands = self.limits.tolerance > 0.0 && run.iterations >= since + PATIENCE;
+            let settled = (stands || run.settled(&at, &next)).then_some(Status::Tolerance);
+            if let Some(status) = limit.filter(|s| s.outranks_convergence()).or(settled).or(limit) {
+                return Ok(run.finish(best, status));
+            }
+            at = next;
         }
     }
 

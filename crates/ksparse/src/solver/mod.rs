@@ -10,13 +10,18 @@
 //! | `grasp` | [`Grasp`] | Bahmani, Raj, Boufounos 2013 |
 //! | `fbs` | [`Fbs`] | forward selection (orthogonal matching pursuit on least squares) |
 //! | `foba` | [`Foba`] | Zhang 2008; Liu, Ye, Fujimaki 2014: forward-backward |
-//! | `exact` | [`Exact`] | branch and bound: the global optimum, proven, of moderate problems with a ridge |
+//! | `svrght` | [`Svrght`] | Li, Arora, Liu, Haupt, Zhao 2016: stochastic, variance-reduced |
+//! | `diht` | [`Diht`] | Liu, Yuan, Wang, Liu, Metaxas 2017: ascent on the dual, with a lower bound |
+//! | `sdiht` | [`Sdiht`] | the same by random blocks of samples |
 //!
-//! Every solver runs on every smooth [`Objective`], but for `exact`, which needs a [`Risk`](crate::Risk) with a ridge. A solver is a plain struct of
-//! options with a `Default`.
+//! The first eight run on every smooth [`Objective`], `svrght` on every [`Risk`](crate::Risk), `diht` and `sdiht` on every risk with a ridge. The hinge loss,
+//! which has a corner, needs a ridge and goes to `diht`, `sdiht` and `auto`, or as a heuristic to `grahtp`, `fgrahtp`, `htp`, `iht` and `svrght`. A solver is a plain
+//! struct of options with a `Default`.
 
+mod ascent;
 mod auto;
-mod exact;
+mod corners;
+mod diht;
 mod exchange;
 mod fbs;
 mod foba;
@@ -25,14 +30,19 @@ mod grasp;
 mod model;
 mod prune;
 mod run;
+mod sdiht;
+mod svrght;
 mod swap;
 
+pub use ascent::DualStep;
 pub use auto::Auto;
-pub use exact::Exact;
+pub use diht::Diht;
 pub use fbs::Fbs;
 pub use foba::{Foba, ForwardRule};
 pub use grahtp::{Debias, Grahtp, Step};
 pub use grasp::Grasp;
+pub use sdiht::Sdiht;
+pub use svrght::Svrght;
 
 use crate::error::{Error, Result, check_option};
 use crate::objective::Objective;
@@ -173,8 +183,6 @@ pub enum Status {
     SupportStable,
     /// The iterates moved less than the tolerance.
     Tolerance,
-    /// Proven: no k-sparse point is better, to the tolerance.
-    Optimal,
     /// A greedy selection has its k coordinates.
     Complete,
     /// The supports repeat (a fixed step too long for a fixed point); the best point of the cycle is returned.
@@ -203,7 +211,6 @@ impl std::fmt::Display for Status {
         f.write_str(match self {
             Self::SupportStable => "converged: the support no longer changes",
             Self::Tolerance => "converged: the iterates moved less than the tolerance",
-            Self::Optimal => "optimal: no better support exists, to the tolerance",
             Self::Complete => "complete: k coordinates selected",
             Self::Cycled => "cycled: the step is too long to settle; best point of the cycle",
             Self::Unattained => "the infimum is not attained (separable data); add a ridge",
@@ -263,11 +270,9 @@ impl Solution {
     }
 }
 
-/// The solvers that run on every smooth [`Objective`]. The others need a [`Risk`](crate::Risk), most of them with a ridge.
-pub const GENERAL: [&str; 8] = ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba"];
-
 /// The names [`by_name`] answers to.
-pub const NAMES: [&str; 9] = ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba", "exact"];
+pub const NAMES: [&str; 11] =
+    ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba", "svrght", "diht", "sdiht"];
 
 /// A solver with default options, by the name the command line uses.
 ///
@@ -287,7 +292,9 @@ pub fn by_name(name: &str) -> Result<Box<dyn Solver>> {
         "grasp" => Box::new(Grasp::default()),
         "fbs" => Box::new(Fbs::default()),
         "foba" => Box::new(Foba::default()),
-        "exact" => Box::new(Exact::default()),
+        "svrght" => Box::new(Svrght::default()),
+        "diht" => Box::new(Diht::default()),
+        "sdiht" => Box::new(Sdiht::default()),
         _ => {
             return Err(Error::UnknownName { what: "solver", name: name.to_string(), choices: NAMES.join(", ") });
         }

@@ -7,7 +7,7 @@ use crate::restricted::{self, Ended, InnerOptions, Restricted};
 use crate::sparsity::{Budget, SparseRef, Sparsity, top_by};
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A feasible point: active coordinates (ascending, free ones included), their values, f there.
 #[derive(Debug, Clone)]
@@ -72,10 +72,38 @@ impl<'a> Run<'a> {
         limits: &Limits,
         watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Self> {
-        limits.validate()?;
         if !objective.is_smooth() {
             return Err(Error::Unsupported { solver, need: "a gradient everywhere (a smooth loss)" });
         }
+        Self::without_gradient(objective, sparsity, limits, watch)
+    }
+
+    /// For methods that make do with subgradients, and refit by the dual where there are corners, which needs a ridge.
+    pub fn with_subgradient(
+        solver: &'static str,
+        objective: &'a dyn Objective,
+        sparsity: &Sparsity,
+        limits: &Limits,
+        watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        let has_ridge = objective.as_risk().is_some_and(|risk| risk.ridge() > 0.0);
+        if !objective.is_smooth() && !has_ridge {
+            return Err(Error::Unsupported {
+                solver,
+                need: "a smooth loss, or a ridge (lambda > 0) with a loss that has corners",
+            });
+        }
+        Self::without_gradient(objective, sparsity, limits, watch)
+    }
+
+    /// For methods that do without a gradient.
+    pub fn without_gradient(
+        objective: &'a dyn Objective,
+        sparsity: &Sparsity,
+        limits: &Limits,
+        watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        limits.validate()?;
         let budget = Budget::new(sparsity, objective.free(), objective.dim())?;
         Ok(Self {
             objective,
@@ -125,8 +153,7 @@ impl<'a> Run<'a> {
         let mut support: Vec<usize> = kept.into_iter().map(|i| start.support[i]).collect();
         support.extend_from_slice(&self.budget.free);
         support.sort_unstable();
-        let mut x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
-        self.objective.repair(&support, &mut x);
+        let x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
         let first = self.evaluate(support, x);
         if first.value.is_finite() { Ok(first) } else { Err(self.not_finite()) }
     }
@@ -214,12 +241,6 @@ impl<'a> Run<'a> {
     /// Notes an iteration; `Some` when a limit or the watcher ends the run.
     pub fn record(&mut self, before: &Iterate, after: &Iterate, step: Option<f64>) -> Option<Status> {
         self.iterations += 1;
-        let entered = self.write(before, after, step);
-        self.poll(after, entered, step)
-    }
-
-    /// Adds a row to the trace; returns how many coordinates entered.
-    pub fn write(&mut self, before: &Iterate, after: &Iterate, step: Option<f64>) -> usize {
         let common = after.support.iter().filter(|j| before.support.binary_search(j).is_ok()).count();
         let row = TraceRow {
             iteration: self.iterations,
@@ -231,7 +252,7 @@ impl<'a> Run<'a> {
             seconds: self.started.elapsed().as_secs_f64(),
         };
         self.trace.push(row);
-        row.entered
+        self.poll(after, row.entered, step)
     }
 
     /// Shows the watcher where the run stands; `Some` when a limit or the watcher ends it.
@@ -256,6 +277,18 @@ impl<'a> Run<'a> {
             return Some(Status::TimeLimit);
         }
         (self.iterations >= self.limits.max_iterations).then_some(Status::MaxIterations)
+    }
+
+    /// Replaces the lower bound in the last row of the trace.
+    pub fn set_last_bound(&mut self, bound: f64) {
+        if let Some(row) = self.trace.last_mut() {
+            row.dual = Some(bound);
+        }
+    }
+
+    /// What is left of the time limit, if there is one.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.limits.time_limit.map(|limit| limit.saturating_sub(self.started.elapsed()))
     }
 
     /// Whether a move is within the tolerance.

@@ -40,6 +40,7 @@ pub use losses::{
     logistic_curvature, logistic_curvature_as_published, logistic_gradient_bound, risk_curvature,
     squared_hinge_curvature, squared_hinge_gradient_bound,
 };
+pub(crate) use spectrum::least_row_gram_eigenvalue;
 pub use spectrum::{largest_gram_eigenvalue, restricted_eigenvalues};
 
 pub(crate) use spectrum::symmetric_eigenvalues;

@@ -121,6 +121,11 @@ pub fn largest_gram_eigenvalue(design: &dyn Design, weights: &[f64]) -> f64 {
     (trace + rounding).min(bound + rounding)
 }
 
+/// The least eigenvalue of `sqrt(W) X X' sqrt(W)`, n x n.
+pub(crate) fn least_row_gram_eigenvalue(design: &dyn Design, weights: &[f64]) -> f64 {
+    symmetric_eigenvalues(row_gram(design, weights).as_ref()).first().copied().unwrap_or(0.0)
+}
+
 /// The lower triangle of `sqrt(W) X X' sqrt(W)`, a few columns of X at a time.
 fn row_gram(design: &dyn Design, weights: &[f64]) -> Mat<f64> {
     const CHUNK: usize = 256;

@@ -1,0 +1,442 @@
+//! Ascent on the dual function: what DIHT and SDIHT share. See `diht.rs` for the method and its steps.
+
+use super::run::{Iterate, Run};
+use super::{Limits, Solution, Status};
+use crate::dual::{Dual, DualPoint};
+use crate::error::{Error, Result, check_finite, check_option};
+use crate::objective::{Objective, Risk};
+use crate::restricted::InnerOptions;
+use crate::sparsity::{SparseRef, Sparsity};
+use crate::theory;
+
+/// How far a step of dual ascent goes.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum DualStep {
+    /// A proximal step with a weight that follows the dual values: needs no tuning, for any loss and any ridge.
+    #[default]
+    Adaptive,
+    /// The step of the theorem, `eta_t = lambda N^2 / ((lambda N mu + sigma_min^2) (t + 1))` (SDIHT: times the number of blocks). An error where it does not
+    /// exist (the hinge loss with k < N). Overflows at a small ridge on losses with an unbounded domain (squared, squared hinge): the
+    /// status then says so.
+    Theory,
+    /// `eta_t = N / (mu (t + t0))` with `t0 = 1 + sigma_max^2 / (lambda N mu)`: like the theorem's, without the overflow. An error on the hinge loss (mu = 0).
+    Shifted,
+    /// This eta.
+    Fixed(f64),
+}
+
+impl DualStep {
+    pub(super) fn validate(&self) -> Result<()> {
+        match *self {
+            Self::Fixed(eta) => check_option(eta > 0.0 && eta.is_finite(), "step", eta, "positive and finite"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How a_i moves when the prediction of its sample is z.
+enum Rule {
+    /// `argmax b z - l*(b) - (weight/2) (b - a)^2`, the weight that of the block times `scale`; `failures` counts epochs in which D did not rise.
+    Proximal { weights: Vec<f64>, scale: f64, failures: f64 },
+    /// `Proj(a + step (z - l*'(a)))` with `step = size / (t + delay)`, or the size alone.
+    SuperGradient { size: f64, delay: Option<f64> },
+}
+
+/// The state of a dual ascent: a, u(a), the best of both sides.
+pub(super) struct Ascent<'a> {
+    pub dual: Dual<'a>,
+    /// The samples of each block.
+    pub blocks: Vec<Vec<usize>>,
+    pub a: Vec<f64>,
+    /// u(a), not thresholded.
+    pub u: Vec<f64>,
+    rule: Rule,
+    /// Block steps taken.
+    steps: usize,
+    /// The multiplier of the constraint that an intercept brings, from the last step: where the next search begins.
+    shift: f64,
+    at: Iterate,
+    /// The least P(w) seen, the start not counted; and the start.
+    best: Option<Iterate>,
+    first: Iterate,
+    best_dual: f64,
+    best_a: Vec<f64>,
+    /// Epochs since D last rose.
+    failing: usize,
+    /// The best value and bound when either last moved noticeably, and when that was.
+    landmark: (f64, f64, usize),
+}
+
+/// Epochs without noticeable progress that end a run.
+const PATIENCE: usize = 50;
+
+/// Epochs in a row without a rise of D after which an adaptive ascent returns to its best dual vector.
+const LOST: usize = 10;
+
+impl<'a> Ascent<'a> {
+    /// At the start: a = 0 (or l'(0)), or the dual vector of a given primal point.
+    pub fn new(
+        solver: &'static str,
+        run: &Run<'a>,
+        risk: &'a Risk<'a>,
+        sparsity: &Sparsity,
+        start: Option<&Solution>,
+        step: DualStep,
+        blocks: Vec<Vec<usize>>,
+    ) -> Result<Self> {
+        let dual = Dual::new(risk, sparsity)?;
+        let given = start.map(|s| run.begin_at(Some(s))).transpose()?;
+        // A proximal step may start at an end of the domain, and 0 is in every domain.
+        let start = || if step == DualStep::Adaptive { vec![0.0; risk.target().len()] } else { dual.start() };
+        let a = given.as_ref().map_or_else(start, |at| dual.plug_in(at.as_sparse()));
+        let mut u = vec![0.0; risk.dim()];
+        dual.scores(&a, &mut u);
+        check_finite("gradient (so the data)", &u)?;
+        let rule = Rule::new(solver, step, risk, dual.k(), &blocks)?;
+        let point = dual.point(&a, &u);
+        let at = primal(&dual, &point, &risk.predictions(point.as_sparse()));
+        let origin = || {
+            let (support, coefficients) = (dual.whole().to_vec(), vec![0.0; dual.whole().len()]);
+            primal(&dual, &DualPoint { support, coefficients, value: 0.0 }, &vec![0.0; a.len()])
+        };
+        let first = given.unwrap_or_else(origin);
+        let landmark = (first.value, point.value, 0);
+        let (best_a, best_dual) = (a.clone(), point.value);
+        Ok(Self {
+            dual,
+            blocks,
+            a,
+            u,
+            rule,
+            steps: 0,
+            shift: 0.0,
+            at,
+            best: None,
+            first,
+            best_dual,
+            best_a,
+            failing: 0,
+            landmark,
+        })
+    }
+
+    /// X w(a).
+    pub fn predictions(&self) -> Vec<f64> {
+        self.dual.risk().predictions(self.dual.point(&self.a, &self.u).as_sparse())
+    }
+
+    /// u(a) computed afresh.
+    pub fn refresh(&mut self) {
+        self.dual.scores(&self.a, &mut self.u);
+    }
+
+    /// Moves the dual variables of one block, given the predictions `z` of its samples at w(a), in the order of the block.
+    pub fn advance(&mut self, block: usize, z: &[f64]) {
+        let (samples, rule, t) = (&self.blocks[block], &self.rule, self.steps);
+        let (dual, a) = (&self.dual, &self.a);
+        let moved = |s: usize, shift: f64| rule.moved(dual, block, t, samples[s], a[samples[s]], z[s] + shift);
+        let next: Vec<f64> = if dual.risk().has_intercept() {
+            // The block keeps its sum: the multiplier of that constraint is an intercept. Between the two ends of the bracket around it lies a point that keeps the sum
+            // exactly, also where the sum jumps.
+            let c = dual.risk().weights();
+            let change = |b: f64| samples.iter().enumerate().map(|(s, &i)| c[i] * (moved(s, b) - a[i])).sum::<f64>();
+            let (low, high) = bracket_near(self.shift, &change);
+            let (below, above) = (change(low), change(high));
+            let share = if above > below { (-below / (above - below)).clamp(0.0, 1.0) } else { 0.0 };
+            self.shift = low + share * (high - low);
+            (0..samples.len()).map(|s| (1.0 - share) * moved(s, low) + share * moved(s, high)).collect()
+        } else {
+            (0..samples.len()).map(|s| moved(s, 0.0)).collect()
+        };
+        for (&i, next) in samples.iter().zip(next) {
+            self.a[i] = next;
+        }
+        self.steps += 1;
+    }
+
+    /// The end of an epoch: takes stock of w(a) with predictions z, records it, adapts the step. `Some` when the run is over. If the ascent
+    /// returns to an earlier dual vector, z becomes its predictions.
+    pub fn note(&mut self, run: &mut Run, limits: &Limits, point: &DualPoint, z: &mut Vec<f64>) -> Option<Status> {
+        let next = primal(&self.dual, point, z);
+        if !next.value.is_finite() || !point.value.is_finite() {
+            return Some(Status::Diverged);
+        }
+        let (rose, gain) = (point.value > self.best_dual, point.value - self.best_dual);
+        // Beyond nine digits a change says nothing about the step.
+        let noticeable = gain.abs() > 1e-9 * self.best_dual.abs();
+        if noticeable {
+            self.rule.adapt(rose);
+        }
+        if rose {
+            self.best_dual = point.value;
+            self.best_a.copy_from_slice(&self.a);
+        }
+        self.failing = if rose || !noticeable { 0 } else { self.failing + 1 };
+        if self.failing == LOST
+            && let Rule::Proximal { scale, .. } = &mut self.rule
+        {
+            // Astray: back to the best dual vector, with shorter steps.
+            *scale *= 2.0;
+            self.failing = 0;
+            self.a.copy_from_slice(&self.best_a);
+            self.refresh();
+            *z = self.predictions();
+        }
+        if self.best.as_ref().is_none_or(|best| next.value < best.value) {
+            self.best = Some(next.clone());
+        }
+        run.dual = Some(self.best_dual);
+        let limit = run.record(&self.at, &next, self.rule.length(self.steps));
+        self.at = next;
+        limit.filter(|s| s.outranks_convergence()).or(self.settled(run, limits)).or(limit)
+    }
+
+    /// Over when the gap is within the tolerance, or when for long neither side has moved by a tenth of it.
+    fn settled(&mut self, run: &Run, limits: &Limits) -> Option<Status> {
+        let best = self.best.as_ref().map_or(self.first.value, |best| best.value.min(self.first.value));
+        let size = limits.tolerance * best.abs();
+        if limits.tolerance == 0.0 {
+            return None;
+        }
+        if best - self.best_dual <= size {
+            return Some(Status::Tolerance);
+        }
+        let (value, bound, since) = self.landmark;
+        if value - best > 0.1 * size || self.best_dual - bound > 0.1 * size {
+            self.landmark = (best, self.best_dual, run.iterations);
+        } else if run.iterations >= since + PATIENCE {
+            return Some(Status::Tolerance);
+        }
+        None
+    }
+
+    /// The best primal point and the best dual vector. If asked for, the best and the last w(a) are first refitted on their supports: at a small ridge P(w(a)) may stay
+    /// above P(0) although the support is a good one.
+    pub fn finish(self, mut run: Run, refit: bool, status: Status) -> Result<(Solution, Vec<f64>)> {
+        // The last word on the bound is rounded down, so that it is one for sure.
+        let safe = self.dual.lower_bound(&self.best_a);
+        if safe.is_finite() {
+            run.set_last_bound(safe);
+        }
+        let mut found = vec![self.first];
+        for point in self.best.into_iter().chain([self.at]) {
+            let refitted = if refit && point.value.is_finite() {
+                Some(run.refit(point.support.clone(), point.x.clone(), &InnerOptions::EXACT)?)
+            } else {
+                None
+            };
+            found.push(point);
+            found.extend(refitted);
+        }
+        // Of equal values the later one.
+        let best = found.into_iter().rev().min_by(|a, b| a.value.total_cmp(&b.value));
+        let best = best.ok_or(Error::NotFinite { what: "objective", index: 0 })?;
+        Ok((run.finish(best, status), self.best_a))
+    }
+}
+
+/// w(a) with its value, given its predictions; an intercept is put at its best.
+fn primal(dual: &Dual, point: &DualPoint, z: &[f64]) -> Iterate {
+    let risk = dual.risk();
+    let (mut support, mut x) = (point.support.clone(), point.coefficients.clone());
+    let penalty = 0.5 * risk.ridge() * x.iter().map(|w| w * w).sum::<f64>();
+    let loss = if risk.has_intercept() {
+        let b = dual.best_intercept(z);
+        support.extend_from_slice(risk.free());
+        x.push(b);
+        let shifted: Vec<f64> = z.iter().map(|z| z + b).collect();
+        risk.loss().total(&shifted, risk.target(), risk.weights())
+    } else {
+        risk.loss().total(z, risk.target(), risk.weights())
+    };
+    Iterate::new(support, x, loss + penalty, true)
+}
+
+impl Rule {
+    fn new(solver: &'static str, step: DualStep, risk: &Risk, k: usize, blocks: &[Vec<usize>]) -> Result<Self> {
+        step.validate()?;
+        let mu = risk.loss().conjugate().strong_convexity();
+        let m = blocks.len() as f64;
+        Ok(match step {
+            DualStep::Adaptive => Self::Proximal { weights: block_weights(risk, blocks), scale: 1.0, failures: 0.0 },
+            DualStep::Fixed(eta) => Self::SuperGradient { size: eta / risk.total_weight(), delay: None },
+            DualStep::Theory => {
+                let concavity = mu + least_block_eigenvalue(risk, k) / risk.ridge();
+                if concavity <= 0.0 {
+                    let need = "a strongly concave dual for the theorem's step (a smooth loss; the hinge loss has none unless k >= N)";
+                    return Err(Error::Unsupported { solver, need });
+                }
+                Self::SuperGradient { size: m / concavity, delay: Some(1.0) }
+            }
+            DualStep::Shifted => {
+                if mu <= 0.0 {
+                    return Err(Error::Unsupported { solver, need: "a smooth loss for the shifted step" });
+                }
+                let all: Vec<usize> = (0..risk.target().len()).collect();
+                let delay = 1.0 + spectral_estimate(risk, &all) / (risk.ridge() * mu);
+                Self::SuperGradient { size: m / mu, delay: Some(m * delay) }
+            }
+        })
+    }
+
+    fn moved(&self, dual: &Dual, block: usize, t: usize, i: usize, a: f64, z: f64) -> f64 {
+        let y = dual.risk().target()[i];
+        let conjugate = dual.risk().loss().conjugate();
+        match self {
+            Self::Proximal { weights, scale, .. } => conjugate.proximal(a, z, weights[block] * scale, y),
+            Self::SuperGradient { size, delay } => {
+                let step = delay.map_or(*size, |d| size / (t as f64 + d));
+                conjugate.project(a + step * (z - dual.slope(i, a)), y)
+            }
+        }
+    }
+
+    /// Longer steps while D rises, shorter ones after an epoch in which it did not. The number of such epochs also enters by itself, so that at a kink, where they never
+    /// end, the lengths fall like 1/t: fast enough to converge, slow enough to arrive.
+    fn adapt(&mut self, rose: bool) {
+        if let Self::Proximal { scale, failures, .. } = self {
+            let decay = |failures: f64| 1.0 + failures / 16.0;
+            let base = *scale / decay(*failures);
+            *failures += if rose { 0.0 } else { 1.0 };
+            *scale = base * if rose { 0.9 } else { 1.2 } * decay(*failures);
+        }
+    }
+
+    /// The length of a step for the trace.
+    fn length(&self, t: usize) -> Option<f64> {
+        match self {
+            Self::Proximal { weights, scale, .. } => weights.first().map(|w| 1.0 / (w * scale)),
+            Self::SuperGradient { size, delay } => Some(delay.map_or(*size, |d| size / (t as f64 + d))),
+        }
+    }
+}
+
+/// For each block, an estimate of the largest eigenvalue of `X_B' diag(c) X_B / lambda`: the curvature of `(lambda/2) ||u(a)||^2` in the
+/// variables of the block, in the norm of the sample weights. One block is measured by a few power iterations; the others, random
+/// as they are, are taken to have the same ratio of largest eigenvalue to trace. Single samples have it exactly.
+fn block_weights(risk: &Risk, blocks: &[Vec<usize>]) -> Vec<f64> {
+    if blocks.len() == 1 {
+        return vec![(spectral_estimate(risk, &blocks[0]) / risk.ridge()).max(f64::MIN_POSITIVE)];
+    }
+    let mut row = Vec::new();
+    let mut trace = |block: &Vec<usize>| -> f64 {
+        let mut sum = 0.0;
+        for &i in block {
+            risk.design().row(i, &mut row);
+            sum += risk.weights()[i]
+                * row.iter().filter(|(j, _)| !risk.free().contains(j)).map(|(_, v)| v * v).sum::<f64>();
+        }
+        sum
+    };
+    let traces: Vec<f64> = blocks.iter().map(&mut trace).collect();
+    let ratio = if blocks[0].len() == 1 || traces[0] == 0.0 {
+        1.0
+    } else {
+        (spectral_estimate(risk, &blocks[0]) / traces[0]).min(1.0)
+    };
+    // Empty rows get some weight too.
+    let least = (1e-9 * traces.iter().fold(0.0, |m: f64, &t| m.max(t)) / risk.ridge()).max(f64::MIN_POSITIVE);
+    traces.iter().map(|t| (ratio * t / risk.ridge()).max(least)).collect()
+}
+
+/// An estimate, from below but for a quarter more, of the largest eigenvalue of `X_B' diag(c) X_B`: a step that proves too long is shortened
+/// anyway.
+pub(super) fn spectral_estimate(risk: &Risk, block: &[usize]) -> f64 {
+    let (design, c) = (risk.design(), risk.weights());
+    let (n, p) = (design.nrows(), design.ncols());
+    let all: Vec<usize> = (0..p).collect();
+    let whole = block.len() == n;
+    let mut r = vec![0.0; n];
+    let pull = |r: &[f64], v: &mut Vec<f64>| {
+        if whole {
+            design.tmul(r, v);
+        } else {
+            v.fill(0.0);
+            block.iter().for_each(|&i| design.row_add(i, r[i], v));
+        }
+        risk.free().iter().for_each(|&j| v[j] = 0.0);
+    };
+    // From the targets: the direction of the signal, or any other.
+    for (k, &i) in block.iter().enumerate() {
+        r[i] = c[i] * (1.0 + 0.1 * (k % 7) as f64);
+    }
+    let mut v = vec![0.0; p];
+    pull(&r, &mut v);
+    let mut eigenvalue = 0.0;
+    for _ in 0..8 {
+        let norm = v.iter().map(|v| v * v).sum::<f64>().sqrt();
+        if norm == 0.0 || !norm.is_finite() {
+            break;
+        }
+        v.iter_mut().for_each(|v| *v /= norm);
+        if whole {
+            design.mul(SparseRef::new(&all, &v), &mut r);
+            r.iter_mut().zip(c).for_each(|(r, c)| *r *= c);
+        } else {
+            block.iter().for_each(|&i| r[i] = c[i] * design.row_dot(i, &v));
+        }
+        let before = v.clone();
+        pull(&r, &mut v);
+        eigenvalue = before.iter().zip(&v).map(|(a, b)| a * b).sum();
+    }
+    1.25 * eigenvalue
+}
+
+/// A lower bound on sigma_min(X, k)^2 / N of the theorem: the least eigenvalue, over the supports of k columns, of the N x N matrix of those
+/// columns. 0 for k < N, and taken as 0 unless all columns are in.
+fn least_block_eigenvalue(risk: &Risk, k: usize) -> f64 {
+    let (n, p) = (risk.target().len(), risk.features());
+    if k < n || k < p || n > 500 {
+        return 0.0;
+    }
+    theory::least_row_gram_eigenvalue(risk.design(), risk.weights()).max(0.0)
+}
+
+/// A narrow bracket around the root of a non-decreasing function, searched for outwards from `guess`, then by the Illinois rule of false position. Where the
+/// function does not change its sign, a point where it is (nearly) 0, twice.
+fn bracket_near(guess: f64, f: &dyn Fn(f64) -> f64) -> (f64, f64) {
+    let first = f(guess);
+    if first == 0.0 || first.is_nan() {
+        return (guess, guess);
+    }
+    let side = -first.signum();
+    let (mut near, mut near_value) = (guess, first);
+    let (mut far, mut far_value, mut width) = (guess, first, 0.01 + 0.01 * guess.abs());
+    while far_value * first > 0.0 {
+        if width > 1e9 {
+            return (far, far);
+        }
+        (near, near_value) = (far, far_value);
+        far = guess + side * width;
+        far_value = f(far);
+        width *= 4.0;
+    }
+    // `near_value` and `far_value` have opposite signs; the halved ones only steer.
+    let (mut low, mut high) = if side > 0.0 { (near, far) } else { (far, near) };
+    let negligible = 1e-15 * near_value.abs().max(far_value.abs());
+    for _ in 0..100 {
+        if far_value.abs() <= negligible {
+            return (far, far);
+        }
+        let mut next = far - far_value * (far - near) / (far_value - near_value);
+        if !(next > low && next < high) {
+            next = 0.5 * (low + high);
+        }
+        if next <= low || next >= high || high - low <= 1e-14 * (low.abs() + high.abs()) {
+            break;
+        }
+        let value = f(next);
+        if value <= 0.0 {
+            low = next
+        } else {
+            high = next
+        }
+        if value * far_value < 0.0 {
+            (near, near_value) = (far, far_value);
+        } else {
+            near_value *= 0.5;
+        }
+        (far, far_value) = (next, value);
+    }
+    (low, high)
+}
