@@ -1,13 +1,9 @@
 //! Matrices out of the pieces that readers deliver, stored by how full they are.
 
-use crate::error::{Error, Result};
-use crate::options::Storage;
+use crate::error::{Error, Place, Result};
+use crate::options::{ReadOptions, Storage};
 use crate::table::Matrix;
 use ksparse::design::{Dense, Sparse};
-
-/// More columns than this are refused unless the caller says how many there are: an index of billions is a mistake far more often than
-/// data, and would cost memory by the gigabyte.
-pub(crate) const MAX_FEATURES: usize = 1 << 27;
 
 /// Rows of sparse entries, columns ascending.
 #[derive(Debug, Default)]
@@ -46,6 +42,20 @@ pub(crate) fn check_rows(name: &str, nrows: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::input(name, format!("{nrows} rows are more than 2^32 - 2"), "split the file"))
+}
+
+/// `Err` if a header asks for more columns than is plausible.
+pub(crate) fn check_columns(place: impl Into<Place>, ncols: usize, options: &ReadOptions) -> Result<()> {
+    if ncols <= options.column_limit() {
+        return Ok(());
+    }
+    let (problem, remedy) = match options.features {
+        Some(p) => (format!("{ncols} columns are more than the {p} features given"), "correct --features"),
+        None => {
+            (format!("{ncols} columns are implausibly many"), "if they are meant, give their number with --features")
+        }
+    };
+    Err(Error::input(place, problem, remedy))
 }
 
 /// From blocks of sparse rows.

@@ -188,11 +188,30 @@ fn usable_lines(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     lines.map(|(i, l)| (i as u64 + 1, l.strip_suffix(b"\r").unwrap_or(l))).filter(|(_, l)| usable(l))
 }
 
-/// The first of tab, semicolon, comma, bar that stands in all of these lines outside quotes; else blanks; else a comma.
+/// Of tab, semicolon, comma, bar and blank, the one that cuts the most numbers out of the last of these lines, which is data, and stands in all
+/// of them outside quotes. In doubt the first; a comma if there is none.
 fn detect_separator(lines: &[&[u8]]) -> u8 {
-    let inside = |line: &[u8], separator: u8| raw_fields(line, separator).nth(1).is_some();
-    let everywhere = |s: &u8| lines.iter().all(|line| inside(line, *s));
-    [b'\t', b';', b',', b'|', b' '].into_iter().find(everywhere).unwrap_or(b',')
+    // A decimal comma is not read, but it tells that the semicolon separates.
+    let is_number = |f: &[u8]| number(f).is_some() || decimal_comma(f);
+    let score = |separator: u8| {
+        let everywhere = lines.iter().all(|line| raw_fields(line, separator).nth(1).is_some());
+        let data = lines.last().copied().unwrap_or_default();
+        everywhere.then(|| fields(data, separator).flatten().filter(|f| is_number(f)).count())
+    };
+    let mut best: Option<(usize, u8)> = None;
+    for separator in [b'\t', b';', b',', b'|', b' '] {
+        if let Some(numbers) = score(separator)
+            && best.is_none_or(|(most, _)| numbers > most)
+        {
+            best = Some((numbers, separator));
+        }
+    }
+    best.map_or(b',', |(_, separator)| separator)
+}
+
+fn decimal_comma(field: &[u8]) -> bool {
+    let point: Vec<u8> = field.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
+    number(&point).is_some()
 }
 
 /// The fields as they stand, quotes included.
@@ -309,7 +328,8 @@ fn push_field(line: &mut Vec<u8>, text: &str, separator: u8) -> io::Result<()> {
     if bytes.contains(&b'\n') || bytes.contains(&b'\r') {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{}` spans lines", show(bytes))));
     }
-    let odd = |b: &u8| *b == separator || *b == b'"' || *b == b' ' || *b == b'\t' || *b == b'#';
+    // Whatever might be taken for a separator or a comment.
+    let odd = |b: &u8| *b == separator || b"\"\t ;,|#".contains(b);
     if bytes.iter().any(odd) || bytes.is_empty() {
         line.push(b'"');
         for &b in bytes {

@@ -2,7 +2,7 @@
 //!
 //! real, integer and pattern; general, symmetric and skew-symmetric (the lower triangle is stored).
 
-use crate::assemble::{MAX_FEATURES, check_rows, from_full_columns, from_triplets, full_size};
+use crate::assemble::{check_columns, check_rows, from_full_columns, from_triplets, full_size};
 use crate::error::{Error, Place, Result};
 use crate::options::{Format, ReadOptions};
 use crate::source::Source;
@@ -44,13 +44,7 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
         ));
     }
     check_rows(&name, nrows)?;
-    if ncols > MAX_FEATURES && options.features != Some(ncols) {
-        return Err(Error::input(
-            Place::line(&name, header.line),
-            format!("{ncols} columns are implausibly many"),
-            "if they are meant, give their number with --features",
-        ));
-    }
+    check_columns(Place::line(&name, header.line), ncols, options)?;
     let matrix = if header.coordinate { header.entries(source, options)? } else { header.array(source, options)? };
     let mut table = Table::new(matrix);
     (table.format, table.compression, table.source) = (Format::MatrixMarket, source.compression, name);

@@ -136,7 +136,7 @@ fn content<T>(problem: impl Into<String>) -> Outcome<T> {
 }
 
 /// `Err` if bytes are left.
-fn at_end(reader: &mut impl Read) -> Outcome<()> {
+pub(crate) fn at_end(reader: &mut impl Read) -> Outcome<()> {
     match reader.read(&mut [0])? {
         0 => Ok(()),
         _ => content("there are bytes after the end of the array"),

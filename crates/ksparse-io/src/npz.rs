@@ -2,7 +2,7 @@
 //!
 //! The target is the array `y` (or `target`, `labels`), which SciPy ignores; `weights` and `names` likewise.
 
-use crate::assemble::{MAX_FEATURES, check_rows, from_triplets};
+use crate::assemble::{check_columns, check_rows, from_triplets};
 use crate::error::{Error, Result};
 use crate::npy::{self, Fault, Outcome};
 use crate::options::{Format, ReadOptions};
@@ -78,7 +78,9 @@ impl Archive {
             Err(ZipError::FileNotFound) => return Ok(None),
             Err(e) => return Err(bad_zip(&self.name, &e)),
         };
-        match read(&mut io::BufReader::with_capacity(1 << 16, file)) {
+        let mut reader = io::BufReader::with_capacity(1 << 16, file);
+        // The end must be reached: there the checksum is compared.
+        match read(&mut reader).and_then(|value| npy::at_end(&mut reader).map(|()| value)) {
             Ok(value) => Ok(Some(value)),
             Err(fault) => Err(match fault.into_error(&self.name, None) {
                 // Reading from an archive in memory: whatever fails is the archive's fault.
@@ -145,10 +147,7 @@ impl Archive {
             return bad(format!("the matrix is empty ({nrows} x {ncols})"));
         }
         check_rows(&name, nrows)?;
-        if ncols > MAX_FEATURES && options.features != Some(ncols) {
-            let problem = format!("{ncols} columns are implausibly many");
-            return Err(Error::input(&*name, problem, "if they are meant, give their number with --features"));
-        }
+        check_columns(&*name, ncols, options)?;
         let values = self.need("data", |h, r| h.numbers(r))?;
         if let Some(v) = values.iter().find(|v| !v.is_finite()) {
             return Err(Error::input(&*name, format!("an entry is {v}"), text::FINITE));

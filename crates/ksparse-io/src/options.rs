@@ -167,6 +167,9 @@ pub struct ReadOptions {
     pub zero_based: bool,
     /// p, where the file may not tell (svmlight: the largest index otherwise). Larger indices are then an error.
     pub features: Option<usize>,
+    /// The largest p that is believed without `features`; 2^27 when `None`. An index of billions is a mistake far more often than data, and
+    /// would cost memory by the gigabyte.
+    pub max_features: Option<usize>,
     /// Whether delimited text has a header.
     pub header: Header,
     /// The separator of delimited text; detected when `None`. A blank stands for any run of blanks and tabs.
@@ -184,6 +187,13 @@ pub struct ReadOptions {
     pub drop: Vec<String>,
     /// How to store the matrix.
     pub storage: Storage,
+}
+
+impl ReadOptions {
+    /// The number of columns a file may ask for.
+    pub(crate) fn column_limit(&self) -> usize {
+        self.features.or(self.max_features).unwrap_or(1 << 27)
+    }
 }
 
 /// How to write.

@@ -2,7 +2,7 @@
 //!
 //! Indices count from 1 and ascend strictly; zeros may be written and are dropped. `qid:N` after the label is ignored.
 
-use crate::assemble::{MAX_FEATURES, SparseRows, from_sparse_rows};
+use crate::assemble::{SparseRows, from_sparse_rows};
 use crate::error::{Error, Place, Result};
 use crate::options::{Format, Need, ReadOptions, WriteOptions};
 use crate::source::Source;
@@ -102,7 +102,7 @@ impl Reader<'_> {
         }
         // Columns are compared with one more than the previous: 0 means none yet.
         let mut after = 0u64;
-        let limit = self.options.features.unwrap_or(MAX_FEATURES) as u64;
+        let limit = self.options.column_limit() as u64;
         while cursor < text.len() && text[cursor] != b'#' {
             let start = cursor;
             let mut index = 0u64;
@@ -141,7 +141,7 @@ impl Reader<'_> {
     }
 
     fn bad_index(&self, index: u64, column: u64, after: u64, place: Place) -> Error {
-        let limit = self.options.features.unwrap_or(MAX_FEATURES);
+        let limit = self.options.column_limit();
         if index == 0 && !self.options.zero_based {
             Error::input(place, "index 0, but indices count from 1", "if this file counts from 0, say --zero-based")
         } else if column >= limit as u64 {
