@@ -4,16 +4,16 @@
 //! rows of an AR(1) process with 0.5, the ICML text independent rows. Case 1: k = 100 and n grows; case 2: n stays and k grows. Estimation
 //! error `||w - wbar||` and CPU time.
 
-use crate::frame::{Cell, Summary};
+use crate::compare::{self, GRADIENT, Plots, moves};
 use crate::frame::{
-    CpuClock, Curves, Experiment, Figure, Finding, Memo, Page, Result, Row, Settings, Verdict, verdict,
+    Cell, CpuClock, Curves, Experiment, Figure, Finding, Memo, Page, Result, Row, Settings, Summary, verdict,
 };
 use crate::methods::{self, GREEDY};
 use ksparse::design::Dense;
 use ksparse::simulate::{self, Correlation, Simulated};
 use ksparse::solver::Progress;
 use ksparse::{Risk, Sparsity, loss::Logistic};
-use ksparse_plot::{Axis, Grid};
+use ksparse_plot::Grid;
 use std::ops::ControlFlow;
 
 /// The ridge of the papers.
@@ -126,19 +126,21 @@ impl Experiment for LogisticSimulation {
     fn page(&self, rows: &[Row]) -> Page {
         let mut page = Page { setting: setting(rows), ..Page::default() };
         for (text, name) in [("arxiv", "arXiv text, AR(1) rows"), ("icml", "ICML text, independent rows")] {
-            let case1 = Plots::new(rows, &format!("{text}-case1"), |row| row.cell.n);
-            let case2 = Plots::new(rows, &format!("{text}-case2"), |row| row.cell.k);
-            let panels =
-                [case1.panels("Case 1: k fixed", "n, samples"), case2.panels("Case 2: n fixed", "k, non-zeros")];
+            let case1 = Plots::new(&case(rows, &format!("{text}-case1")), |row| row.cell.n);
+            let case2 = Plots::new(&case(rows, &format!("{text}-case2")), |row| row.cell.k);
+            let panels = [
+                case1.panels("Case 1: k fixed", "n, samples", "estimation error", true),
+                case2.panels("Case 2: n fixed", "k, non-zeros", "estimation error", true),
+            ];
             let grid =
                 panels.into_iter().flatten().fold(Grid::new(format!("E1, {name}"), 2), |grid, panel| grid.with(panel));
             let caption =
                 format!("{name}: estimation error and CPU time; means over replicas, bands of one standard error.");
             page.figures.push(Figure::new(text, caption, grid.to_svg()));
             page.tables.push(case1.errors.table(&format!("{name}, case 1: estimation error by n"), "n", short));
-            page.tables.push(case1.seconds.table(&format!("{name}, case 1: CPU seconds by n"), "n", seconds));
+            page.tables.push(case1.seconds.table(&format!("{name}, case 1: CPU seconds by n"), "n", compare::seconds));
             page.tables.push(case2.errors.table(&format!("{name}, case 2: estimation error by k"), "k", short));
-            page.tables.push(case2.seconds.table(&format!("{name}, case 2: CPU seconds by k"), "k", seconds));
+            page.tables.push(case2.seconds.table(&format!("{name}, case 2: CPU seconds by k"), "k", compare::seconds));
             page.findings.extend(findings(text, &case1, &case2));
         }
         page
@@ -159,30 +161,9 @@ fn short(s: &Summary) -> String {
     format!("{:.2}", s.mean)
 }
 
-fn seconds(s: &Summary) -> String {
-    format!("{:.3}", s.mean)
-}
-
-/// Error and time of one case.
-struct Plots {
-    errors: Curves,
-    seconds: Curves,
-}
-
-impl Plots {
-    fn new(rows: &[Row], variant: &str, key: impl Fn(&Row) -> usize) -> Self {
-        let own: Vec<&Row> = rows.iter().filter(|row| row.cell.variant == variant).collect();
-        Self {
-            errors: Curves::new(&own, &GREEDY, &key, |row| row.measures[0]),
-            seconds: Curves::new(&own, &GREEDY, &key, |row| row.seconds),
-        }
-    }
-
-    fn panels(&self, title: &str, x: &str) -> [ksparse_plot::Chart; 2] {
-        let errors = self.errors.chart(title, Axis::linear(x), Axis::linear("estimation error").from_zero());
-        let seconds = self.seconds.chart(title, Axis::linear(x), Axis::log("CPU seconds"));
-        [errors.size(480.0, 330.0), seconds.size(480.0, 330.0)]
-    }
+/// The rows of one case.
+fn case<'a>(rows: &'a [Row], variant: &str) -> Vec<&'a Row> {
+    rows.iter().filter(|row| row.cell.variant == variant).collect()
 }
 
 fn setting(rows: &[Row]) -> Vec<String> {
@@ -197,127 +178,75 @@ fn setting(rows: &[Row]) -> Vec<String> {
 }
 
 fn findings(text: &str, case1: &Plots, case2: &Plots) -> Vec<Finding> {
-    const GRADIENT: [&str; 2] = ["grahtp", "fgrahtp"];
     let rivals: &[&str] = if text == "arxiv" { &["grasp", "fbs"] } else { &["grasp", "fbs", "foba"] };
     let paper = if text == "arxiv" { "arXiv" } else { "ICML" };
     let all: Vec<&str> = GRADIENT.iter().chain(rivals).copied().collect();
     let falls = moves(&case1.errors, &all, |first, last| last < first);
-    let case1_best = best(
-        &case1.errors,
-        &GRADIENT,
-        rivals,
-        format!("{paper}, case 1: GraHTP and FGraHTP are comparable and the best."),
-    );
-    let mut out = vec![Finding::new(format!("{paper}, case 1: the error falls with n."), falls), case1_best];
+    let mut out = vec![
+        Finding::new(format!("{paper}, case 1: the error falls with n."), falls),
+        compare::best(
+            &case1.errors,
+            &GRADIENT,
+            rivals,
+            1.0,
+            format!("{paper}, case 1: GraHTP and FGraHTP are the best."),
+        ),
+        comparable(&case1.errors, format!("{paper}, case 1: GraHTP and FGraHTP are comparable.")),
+    ];
+    let three = ["grahtp", "fgrahtp", "grasp"];
     if text == "arxiv" {
-        let rises = moves(&case2.errors, &["grahtp", "fgrahtp", "grasp"], |first, last| last > first);
+        let rises = moves(&case2.errors, &three, |first, last| last > first);
         out.push(Finding::new("arXiv, case 2: the error rises with k for all methods but FBS.", rises));
-        out.push(best_below_200(&case2.errors, &GRADIENT, rivals));
-        out.push(faster(
-            &case1.seconds,
-            &["fbs"],
-            &["grahtp", "fgrahtp", "grasp"],
-            "arXiv, case 1: FBS is the fastest in most cases.",
-        ));
-        out.push(faster(
-            &case2.seconds,
-            &["fbs"],
-            &["grahtp", "fgrahtp", "grasp"],
-            "arXiv, case 2: FBS is the fastest in most cases.",
-        ));
-        out.push(faster(&case1.seconds, &GRADIENT, &["grasp"], "arXiv: GraHTP and FGraHTP are no slower than GraSP."));
-        out.push(faster(
-            &case1.seconds,
-            &["grahtp"],
-            &["fgrahtp"],
-            "arXiv: GraHTP is faster than FGraHTP at small k (case 1, k = 100).",
-        ));
+        out.push(best_below_200(&case2.errors, rivals));
+        for (name, case) in [("case 1", case1), ("case 2", case2)] {
+            out.push(compare::faster(
+                &case.seconds,
+                &["fbs"],
+                &three,
+                format!("arXiv, {name}: FBS is the fastest in most cases."),
+            ));
+            let paper = format!("arXiv, {name}: GraHTP and FGraHTP are no slower than GraSP.");
+            out.push(compare::all_faster(&case.seconds, &GRADIENT, &["grasp"], paper));
+        }
+        let paper = "arXiv: GraHTP is faster than FGraHTP at small k (case 1).";
+        out.push(compare::faster(&case1.seconds, &["grahtp"], &["fgrahtp"], paper));
     } else {
         let rises = moves(&case2.errors, &all, |first, last| last > first);
         out.push(Finding::new("ICML, case 2: the error rises with k.", rises));
-        let three = ["grahtp", "fgrahtp", "grasp"];
-        out.push(all_faster(
-            &case2.seconds,
-            &three,
-            &["fbs", "foba"],
-            "ICML: GraHTP, FGraHTP and GraSP are faster than FBS and FoBa.",
-        ));
-        out.push(insensitive(&case2.seconds, &three));
+        for (name, case) in [("case 1", case1), ("case 2", case2)] {
+            let paper = format!("ICML, {name}: GraHTP, FGraHTP and GraSP are faster than FBS and FoBa.");
+            out.push(compare::all_faster(&case.seconds, &three, &["fbs", "foba"], paper));
+        }
+        let paper = "ICML, case 2: the time of GraHTP, FGraHTP and GraSP hardly depends on k.";
+        out.push(compare::insensitive(&case2.seconds, &three, paper));
     }
     out
 }
 
-/// Over the points with k < 200 the gradient methods win, beyond they do not.
-fn best_below_200(curves: &Curves, some: &[&str], others: &[&str]) -> Finding {
-    let win = |c: &Curves, x: usize| {
-        let least = |methods: &[&str]| methods.iter().filter_map(|m| c.at(m, x)).reduce(f64::min);
-        Some(least(some)? <= least(others)?)
-    };
-    let as_said = curves.count(|c, x| Some(win(c, x)? == (x < 200)));
-    let wins: Vec<String> =
-        curves.xs().into_iter().filter(|&x| win(curves, x) == Some(true)).map(|x| x.to_string()).collect();
-    let wins = if wins.is_empty() { "no k".to_string() } else { format!("k = {}", wins.join(", ")) };
-    let ours = format!("the better of GraHTP and FGraHTP has the least error at {wins}");
-    Finding::new("arXiv, case 2: GraHTP and FGraHTP are the best only at k < 200.", verdict(as_said).map(|v| (ours, v)))
-}
-
-/// The best of `some` is no slower than the best of `others` at how many points, and by what factor.
-fn faster(curves: &Curves, some: &[&str], others: &[&str], paper: &str) -> Finding {
-    let count = curves.best(some, others, 1.05);
-    let mut factors = Vec::new();
-    for a in some {
-        for b in others {
-            if let Some(r) = curves.ratio(a, b) {
-                factors.push(format!("{} takes {r:.2} times the time of {}", methods::label(a), methods::label(b)));
-            }
-        }
-    }
-    let ours = format!("at {} of {} points (within 5 %); {}", count.0, count.1, factors.join(", "));
-    Finding::new(paper, verdict(count).map(|v| (ours, v)))
-}
-
-/// Every one of `some` is faster than every one of `others`.
-fn all_faster(curves: &Curves, some: &[&str], others: &[&str], paper: &str) -> Finding {
-    let count = curves.count(|c, x| {
-        let slowest = some.iter().filter_map(|m| c.at(m, x)).reduce(f64::max)?;
-        Some(slowest <= others.iter().filter_map(|m| c.at(m, x)).reduce(f64::min)?)
+/// The two gradient methods within a fifth of each other.
+fn comparable(errors: &Curves, paper: String) -> Finding {
+    let count = errors.count(|c, x| {
+        let ratio = c.at("grahtp", x)? / c.at("fgrahtp", x)?;
+        Some((1.0 / 1.2..=1.2).contains(&ratio))
     });
-    let mut factors = Vec::new();
-    for b in others {
-        for a in some {
-            if let Some(r) = curves.ratio(b, a) {
-                factors.push(format!("{} takes {r:.1} times the time of {}", methods::label(b), methods::label(a)));
-            }
-        }
-    }
-    let ours = format!("all three are faster than both at {} of {} points; {}", count.0, count.1, factors.join(", "));
+    let mean = errors.ratio("grahtp", "fgrahtp").unwrap_or(f64::NAN);
+    let ours = format!(
+        "within a fifth of each other at {} of {} points; GraHTP's error is {mean:.2} times FGraHTP's",
+        count.0, count.1
+    );
     Finding::new(paper, verdict(count).map(|v| (ours, v)))
 }
 
-/// The time at the last k over the time at the first: below 3 over a fivefold k counts as insensitive.
-fn insensitive(curves: &Curves, methods: &[&str]) -> Finding {
-    let growth: Vec<(&str, f64)> =
-        methods.iter().filter_map(|m| Some((*m, curves.ends(m)?))).map(|(m, (a, b))| (m, b / a)).collect();
-    let yes = growth.iter().filter(|(_, g)| *g < 3.0).count();
-    let list: Vec<String> = growth.iter().map(|(m, g)| format!("{} {g:.1}", methods::label(m))).collect();
-    let ours = format!("time at the largest k over time at the smallest: {}", list.join(", "));
-    let paper = "ICML, case 2: the time of GraHTP, FGraHTP and GraSP hardly depends on k.";
-    Finding::new(paper, verdict((yes, growth.len())).map(|v| (ours, v)))
-}
-
-/// Whether first and last value of every method stand as they should.
-fn moves(curves: &Curves, methods: &[&str], holds: impl Fn(f64, f64) -> bool) -> Option<(String, Verdict)> {
-    let ends: Vec<(&str, (f64, f64))> = methods.iter().filter_map(|m| Some((*m, curves.ends(m)?))).collect();
-    let yes = ends.iter().filter(|(_, (first, last))| holds(*first, *last)).count();
-    let list: Vec<String> =
-        ends.iter().map(|(m, (first, last))| format!("{} {first:.2} to {last:.2}", methods::label(m))).collect();
-    Some((format!("from the first point to the last: {}", list.join(", ")), verdict((yes, ends.len()))?))
-}
-
-fn best(curves: &Curves, some: &[&str], others: &[&str], paper: String) -> Finding {
-    let count = curves.best(some, others, 1.0);
-    let names: Vec<&str> = some.iter().map(|m| methods::label(m)).collect();
-    let ours =
-        format!("the better of {} has the least error at {} of {} points", names.join(" and "), count.0, count.1);
-    Finding::new(paper, verdict(count).map(|v| (ours, v)))
+/// Over the points with k < 200 the gradient methods win, beyond they do not.
+fn best_below_200(errors: &Curves, others: &[&str]) -> Finding {
+    let wins = |c: &Curves, x: usize| {
+        let least = |methods: &[&str]| methods.iter().filter_map(|m| c.at(m, x)).reduce(f64::min);
+        Some(least(&GRADIENT)? <= least(others)?)
+    };
+    let as_said = errors.count(|c, x| Some(wins(c, x)? == (x < 200)));
+    let at: Vec<String> =
+        errors.xs().into_iter().filter(|&x| wins(errors, x) == Some(true)).map(|x| x.to_string()).collect();
+    let at = if at.is_empty() { "no k".to_string() } else { format!("k = {}", at.join(", ")) };
+    let ours = format!("the better of GraHTP and FGraHTP has the least error at {at}");
+    Finding::new("arXiv, case 2: GraHTP and FGraHTP are the best only at k < 200.", verdict(as_said).map(|v| (ours, v)))
 }

@@ -18,13 +18,20 @@
 //!
 //! `list`, the options, progress, resuming, the report and the test that runs every experiment with `--quick` then know it.
 
-pub mod e1;
+mod collections;
+mod compare;
+mod e1;
 pub mod frame;
 pub mod methods;
+mod text;
 
 use frame::Experiment;
 
 /// Every experiment, in order.
 pub fn experiments() -> Vec<Box<dyn Experiment>> {
-    vec![Box::new(e1::LogisticSimulation::default())]
+    vec![
+        Box::new(e1::LogisticSimulation::default()),
+        Box::new(text::TextClassification::logistic()),
+        Box::new(text::TextClassification::l2_svm()),
+    ]
 }

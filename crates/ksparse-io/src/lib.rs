@@ -22,6 +22,7 @@ mod error;
 mod ksb;
 mod labels;
 mod mapped;
+pub mod model;
 mod mtx;
 mod npy;
 mod npz;

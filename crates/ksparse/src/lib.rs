@@ -17,8 +17,10 @@
 //! there is one, is the last coordinate (index p), free and unpenalised. Steps, tolerances and reported values all refer to this f: a mean,
 //! not a sum.
 //!
-//! The problem is NP-hard: a solver returns the best point its moves lead to, without a proof that there is no better one. The theorems
-//! under which a method recovers a sparse target are in [`theory`], with their constants computed from data.
+//! The problem is NP-hard: a solver returns the best point its moves lead to, without a proof that there is no better one. With a ridge, the dual
+//! of the problem bounds how far from the best that point can be ([`certificate`]), and moderate problems can be solved to proven
+//! optimality ([`Exact`](solver::Exact)). The theorems under which a method recovers a sparse target are in [`theory`], with their constants computed
+//! from data.
 //!
 //! # From data to predictions
 //!
@@ -60,6 +62,7 @@
 //! | [`select`] | the choice of k: information criteria, cross-validation |
 //! | [`certificate`] | how far a fit can be from the best of all, proven |
 //! | [`dual`] | the dual of a risk with a ridge: lower bounds on the k-sparse optimum |
+//! | [`graphical`] | sparse precision matrices: a network with exactly k edges, graphical lasso, discriminant analysis |
 //! | [`theory`] | constants and bounds of the theorems |
 //! | [`simulate`] | the data models of the papers, seeded |
 //!
@@ -74,6 +77,7 @@
 //! | another way through the supports | [`Grasp`](solver::Grasp) | minimises on up to 3k coordinates, then cuts to k |
 //! | an order of importance | [`Fbs`](solver::Fbs) | adds one coordinate at a time and never drops one |
 //! | the same with second thoughts | [`Foba`](solver::Foba) | drops coordinates again that have become cheap |
+//! | a proof that there is nothing better | [`Exact`](solver::Exact) | branch and bound: hundreds of columns, k up to 15 or so, a meaningful ridge |
 //!
 //! Every solver takes every smooth objective, a start ([`Solver::fit_from`]), free coordinates ([`Sparsity::keep`]) and a watcher that may end the
 //! run ([`Solver::solve`]). `make demo` runs them side by side.
@@ -85,6 +89,7 @@
 //! | status | meaning | to do |
 //! |---|---|---|
 //! | `SupportStable`, `Tolerance`, `Complete` | the method's own end | nothing |
+//! | `Optimal` | proven: no k-sparse point is better, to the tolerance | nothing |
 //! | `Unattained` | f falls for ever on this support (separable classes) | add a ridge |
 //! | `Cycled`, `Diverged` | a fixed step was too long | the adaptive step (the default), or a shorter one |
 //! | `MaxIterations`, `TimeLimit`, `Stopped` | a limit, or the watcher | start again from the solution |
@@ -111,6 +116,10 @@
 //! * IHT: T. Blumensath, M. Davies, "Iterative hard thresholding for compressed sensing", Applied and Computational Harmonic Analysis 27, 2009.
 //! * GraSP: S. Bahmani, B. Raj, P. Boufounos, "Greedy Sparsity-Constrained Optimization", JMLR 14, 2013.
 //! * FBS: X. Yuan, S. Yan, "Forward Basis Selection for Pursuing Sparse Representations over a Dictionary", IEEE TPAMI 35, 2013.
+//! * The dual and its bound: B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, "Dual Iterative Hard Thresholding: From Non-convex Sparse Minimization to
+//!   Non-smooth Concave Maximization", ICML 2017.
+//! * The relaxation behind it: A. Argyriou, R. Foygel, N. Srebro, "Sparse Prediction with the k-Support Norm", NIPS 2012; A. Frangioni, C. Gentile,
+//!   "Perspective cuts for a class of convex 0-1 mixed integer programs", Mathematical Programming 106, 2006.
 //! * FoBa: T. Zhang, "Adaptive Forward-Backward Greedy Algorithm for Learning Sparse Representations", NeurIPS 2008; for general losses J. Liu, J. Ye,
 //!   R. Fujimaki, "Forward-Backward Greedy Algorithms for General Convex Smooth Functions over A Cardinality Constraint", ICML 2014.
 //!
@@ -120,11 +129,11 @@ pub mod certificate;
 pub mod design;
 pub mod dual;
 mod error;
+pub mod graphical;
 mod kernels;
 pub mod loss;
 pub mod objective;
 pub mod path;
-#[allow(dead_code)]
 mod relaxation;
 pub mod restricted;
 pub mod select;

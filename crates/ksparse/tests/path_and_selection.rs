@@ -41,7 +41,7 @@ fn values_never_rise_and_no_answer_is_worse_than_the_direct_one() {
         Risk::new(&labels.design, &labels.target, Logistic::default()).unwrap().with_ridge(1e-3).unwrap(),
     ];
     for risk in &risks {
-        for name in solver::NAMES {
+        for name in solver::GENERAL {
             let solver = solver::by_name(name).unwrap();
             let path = Path { from_zero: true, ..Path::over([0, 1, 2, 3, 5, 8, 12]) };
             let solved = path.fit(risk, &*solver).unwrap();

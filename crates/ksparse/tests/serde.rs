@@ -10,8 +10,8 @@ use ksparse::{LinearModel, Risk, Solution, Sparsity};
 #[test]
 fn solutions_and_models_come_back_as_they_were() {
     let data = simulate::linear(60, 20, 4, Correlation::Independent, 0.5, 3);
-    let risk = Risk::new(&data.design, &data.target, Squared::default()).unwrap().with_ridge(0.01).unwrap();
-    let risk = risk.with_intercept();
+    let risk = Risk::new(&data.design, &data.target, Squared::default()).unwrap();
+    let risk = risk.with_ridge(0.1).unwrap().with_intercept();
     for name in NAMES {
         let solution = solver::by_name(name).unwrap().fit(&risk, &Sparsity::new(4)).unwrap();
         let written = serde_json::to_string(&solution).unwrap();

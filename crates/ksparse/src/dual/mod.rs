@@ -27,7 +27,6 @@ mod intercept;
 mod safe;
 
 pub(crate) use intercept::best_shift;
-#[allow(unused_imports)]
 pub(crate) use safe::relative_error;
 
 use crate::error::{Error, Result, check_finite, check_len};

@@ -63,6 +63,10 @@ pub trait Objective: Send + Sync {
         Box::new(FromGradients::new(self, support))
     }
 
+    /// Moves a point where f is infinite to one where it is finite, on the same support: for functions that are not defined everywhere
+    /// (a log-determinant), whose points may leave their domain when coordinates are dropped.
+    fn repair(&self, _support: &[usize], _x: &mut [f64]) {}
+
     /// The Hessian at x, for objectives that can say more than a gradient.
     fn hessian<'a>(&'a self, _x: SparseRef) -> Option<Box<dyn Hessian + 'a>> {
         None

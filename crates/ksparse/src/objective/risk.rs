@@ -111,7 +111,6 @@ impl<'a> Risk<'a> {
     }
 
     /// The same risk with another loss for the same targets, borrowing everything else.
-    #[allow(dead_code)]
     pub(crate) fn with_other_loss<'b>(&'b self, loss: Box<dyn Loss + 'b>) -> Risk<'b> {
         Risk {
             design: Box::new(&*self.design),

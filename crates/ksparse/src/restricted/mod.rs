@@ -91,6 +91,11 @@ pub trait Restricted {
         false
     }
 
+    /// Whether the last point evaluated shows that Newton's method cannot lead to the minimum (a constraint is active that it does not know).
+    fn gives_up(&self) -> bool {
+        false
+    }
+
     /// A minimiser of its own, for objectives that know better than the methods here.
     fn minimise(&mut self, _x: &mut [f64], _options: &InnerOptions) -> Option<Outcome> {
         None

@@ -212,6 +212,9 @@ pub(super) fn minimise(
         if accepted {
             x.copy_from_slice(&trial);
             std::mem::swap(&mut gradient, &mut trial_gradient);
+            if f.gives_up() {
+                return ended(value, iteration + 1, Ended::Abandoned);
+            }
         }
         if last || (!accepted && damping > 1e3) {
             return ended(value, iteration + usize::from(accepted), Ended::Converged);

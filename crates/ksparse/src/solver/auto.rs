@@ -279,7 +279,7 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
 
     // Short leaps on their own, while they gain more than a trifle.
     while let Some(next) = leap(run, &at, (k / 2).max(1))? {
-        if next.value >= at.value * (1.0 - 1e-4) {
+        if next.value >= at.value - 1e-4 * at.value.abs() {
             break;
         }
         let limit = note(run, &at, &next, &mut record_below);
@@ -298,7 +298,7 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
             let Some(far) = leap(run, &at, extra)? else { break };
             let next;
             (next, limit) = polish(run, far, &narrow, record_below)?;
-            if next.value >= at.value * (1.0 - 1e-9) {
+            if next.value >= at.value - 1e-9 * at.value.abs() {
                 break;
             }
             at = next;

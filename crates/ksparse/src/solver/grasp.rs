@@ -88,7 +88,8 @@ impl Grasp {
         let x = run.carry(at, &merged);
         let wide = run.refit(merged, x, &InnerOptions::EXACT)?;
         let support = run.budget.winners(k, |j| wide.at(j).abs());
-        let x = run.carry(&wide, &support);
+        let mut x = run.carry(&wide, &support);
+        run.objective.repair(&support, &mut x);
         if self.debias { run.refit(support, x, &InnerOptions::EXACT) } else { Ok(run.evaluate(support, x)) }
     }
 }

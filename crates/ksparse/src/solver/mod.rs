@@ -13,15 +13,17 @@
 //! | `svrght` | [`Svrght`] | Li, Arora, Liu, Haupt, Zhao 2016: stochastic, variance-reduced |
 //! | `diht` | [`Diht`] | Liu, Yuan, Wang, Liu, Metaxas 2017: ascent on the dual, with a lower bound |
 //! | `sdiht` | [`Sdiht`] | the same by random blocks of samples |
+//! | `exact` | [`Exact`] | branch and bound: the global optimum, proven, of moderate problems with a ridge |
 //!
-//! The first eight run on every smooth [`Objective`], `svrght` on every [`Risk`](crate::Risk), `diht` and `sdiht` on every risk with a ridge. The hinge loss,
-//! which has a corner, needs a ridge and goes to `diht`, `sdiht` and `auto`, or as a heuristic to `grahtp`, `fgrahtp`, `htp`, `iht` and `svrght`. A solver is a plain
-//! struct of options with a `Default`.
+//! The first eight run on every smooth [`Objective`], `svrght` on every [`Risk`](crate::Risk), `diht`, `sdiht` and `exact` on every risk with a ridge. The hinge
+//! loss, which has a corner, needs a ridge and goes to `auto`, `diht` and `sdiht`, or as a heuristic to `grahtp`, `fgrahtp`, `htp`, `iht` and `svrght`. A solver is
+//! a plain struct of options with a `Default`.
 
 mod ascent;
 mod auto;
 mod corners;
 mod diht;
+mod exact;
 mod exchange;
 mod fbs;
 mod foba;
@@ -37,6 +39,7 @@ mod swap;
 pub use ascent::DualStep;
 pub use auto::Auto;
 pub use diht::Diht;
+pub use exact::Exact;
 pub use fbs::Fbs;
 pub use foba::{Foba, ForwardRule};
 pub use grahtp::{Debias, Grahtp, Step};
@@ -183,6 +186,8 @@ pub enum Status {
     SupportStable,
     /// The iterates moved less than the tolerance.
     Tolerance,
+    /// Proven: no k-sparse point is better, to the tolerance.
+    Optimal,
     /// A greedy selection has its k coordinates.
     Complete,
     /// The supports repeat (a fixed step too long for a fixed point); the best point of the cycle is returned.
@@ -211,6 +216,7 @@ impl std::fmt::Display for Status {
         f.write_str(match self {
             Self::SupportStable => "converged: the support no longer changes",
             Self::Tolerance => "converged: the iterates moved less than the tolerance",
+            Self::Optimal => "optimal: no better support exists, to the tolerance",
             Self::Complete => "complete: k coordinates selected",
             Self::Cycled => "cycled: the step is too long to settle; best point of the cycle",
             Self::Unattained => "the infimum is not attained (separable data); add a ridge",
@@ -270,9 +276,12 @@ impl Solution {
     }
 }
 
+/// The solvers that run on every smooth [`Objective`]. The others need a [`Risk`](crate::Risk), most of them with a ridge.
+pub const GENERAL: [&str; 8] = ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba"];
+
 /// The names [`by_name`] answers to.
-pub const NAMES: [&str; 11] =
-    ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba", "svrght", "diht", "sdiht"];
+pub const NAMES: [&str; 12] =
+    ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba", "svrght", "diht", "sdiht", "exact"];
 
 /// A solver with default options, by the name the command line uses.
 ///
@@ -295,6 +304,7 @@ pub fn by_name(name: &str) -> Result<Box<dyn Solver>> {
         "svrght" => Box::new(Svrght::default()),
         "diht" => Box::new(Diht::default()),
         "sdiht" => Box::new(Sdiht::default()),
+        "exact" => Box::new(Exact::default()),
         _ => {
             return Err(Error::UnknownName { what: "solver", name: name.to_string(), choices: NAMES.join(", ") });
         }

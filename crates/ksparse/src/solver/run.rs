@@ -153,7 +153,8 @@ impl<'a> Run<'a> {
         let mut support: Vec<usize> = kept.into_iter().map(|i| start.support[i]).collect();
         support.extend_from_slice(&self.budget.free);
         support.sort_unstable();
-        let x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
+        let mut x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
+        self.objective.repair(&support, &mut x);
         let first = self.evaluate(support, x);
         if first.value.is_finite() { Ok(first) } else { Err(self.not_finite()) }
     }
@@ -241,6 +242,12 @@ impl<'a> Run<'a> {
     /// Notes an iteration; `Some` when a limit or the watcher ends the run.
     pub fn record(&mut self, before: &Iterate, after: &Iterate, step: Option<f64>) -> Option<Status> {
         self.iterations += 1;
+        let entered = self.write(before, after, step);
+        self.poll(after, entered, step)
+    }
+
+    /// Adds a row to the trace; returns how many coordinates entered.
+    pub fn write(&mut self, before: &Iterate, after: &Iterate, step: Option<f64>) -> usize {
         let common = after.support.iter().filter(|j| before.support.binary_search(j).is_ok()).count();
         let row = TraceRow {
             iteration: self.iterations,
@@ -252,7 +259,7 @@ impl<'a> Run<'a> {
             seconds: self.started.elapsed().as_secs_f64(),
         };
         self.trace.push(row);
-        self.poll(after, row.entered, step)
+        row.entered
     }
 
     /// Shows the watcher where the run stands; `Some` when a limit or the watcher ends it.

@@ -236,13 +236,12 @@ pub fn sign(v: f64) -> f64 {
     if v < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// The solvers that take more than a smooth function: samples, some of them a ridge too. Their contracts are in `sample_solvers.rs`.
+/// The solvers that need samples to draw from, or a dual. Their contracts are in `sample_solvers.rs`.
 pub const NEED_SAMPLES: [&str; 3] = ["svrght", "diht", "sdiht"];
 
-/// Every solver that takes every smooth objective.
+/// Those that take every smooth objective; the others have suites of their own.
 pub fn every_solver() -> Vec<Box<dyn Solver>> {
-    let names = solver::NAMES.iter().filter(|name| !NEED_SAMPLES.contains(name));
-    names.map(|name| solver::by_name(name).unwrap()).collect()
+    solver::GENERAL.iter().map(|name| solver::by_name(name).unwrap()).collect()
 }
 
 /// Whether two numbers agree to `tolerance`, relative to the larger of them and `unit`.

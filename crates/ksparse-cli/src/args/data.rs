@@ -1,0 +1,77 @@
+//! Where the data are and how to read them.
+
+use super::parse::{self, Words};
+use crate::failure::Result;
+use ksparse_io::{Format, Header, Need, ReadOptions};
+use std::path::PathBuf;
+
+/// A data file and what it does not say itself.
+#[derive(Debug, clap::Args)]
+pub struct DataArgs {
+    /// The data: svmlight, CSV, TSV, blank-separated text, .npy, .npz, .mtx or .ksb, also compressed; - is standard input
+    #[arg(value_name = "DATA")]
+    pub data: PathBuf,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+}
+
+/// How to read a data file.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Data")]
+pub struct ReadingArgs {
+    /// The column to predict: its name, or its number counted from 1 (-1 is the last) [default: the one named y, target, label, ...]
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub target: Option<String>,
+
+    /// A file with the target alone, one value per row (for .npy, .npz, .mtx)
+    #[arg(long, value_name = "FILE", conflicts_with = "target")]
+    pub target_file: Option<PathBuf>,
+
+    /// The column with a weight for every row: its name or number
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub weights: Option<String>,
+
+    /// Columns that are no features (identifiers, say): names or numbers, separated by commas
+    #[arg(long, value_name = "COLS", value_parser = parse::words, allow_hyphen_values = true)]
+    pub drop: Option<Words>,
+
+    /// Labels that count as +1, all others as -1: a list or range, as in `spam` or 1,4,11:20
+    #[arg(long, value_name = "LABELS", allow_hyphen_values = true)]
+    pub positive: Option<String>,
+
+    /// The number of columns of svmlight data [default: the largest index in the file]
+    #[arg(long, value_name = "P")]
+    pub features: Option<usize>,
+
+    /// The columns of svmlight data are counted from 0
+    #[arg(long)]
+    pub zero_based: bool,
+
+    /// Text columns have no header: the first line is data
+    #[arg(long)]
+    pub no_header: bool,
+
+    /// The format, when neither name nor content tell: svmlight, csv, tsv, npy, npz, mtx, ksb
+    #[arg(long, value_name = "NAME")]
+    pub format: Option<String>,
+}
+
+impl ReadingArgs {
+    /// What the reader is to be told.
+    pub fn options(&self, need: Need) -> Result<ReadOptions> {
+        let format = self.format.as_deref().map(str::parse::<Format>).transpose()?;
+        Ok(ReadOptions {
+            format,
+            zero_based: self.zero_based,
+            features: self.features,
+            header: if self.no_header { Header::No } else { Header::Auto },
+            need,
+            target: self.target.clone(),
+            target_file: self.target_file.clone(),
+            weights: self.weights.clone(),
+            drop: self.drop.as_ref().map_or_else(Vec::new, |words| words.0.clone()),
+            ..ReadOptions::default()
+        })
+    }
+}

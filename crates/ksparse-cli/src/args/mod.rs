@@ -1,0 +1,6 @@
+//! Options that several commands share: text in, checked values out.
+
+pub mod data;
+pub mod loss;
+pub mod parse;
+pub mod solve;

@@ -1,0 +1,60 @@
+//! `ksparse convert`: a data file in another format.
+
+use crate::args::data::DataArgs;
+use crate::failure::{Failure, Result};
+use crate::interrupt;
+use crate::report::{Facts, seconds};
+use crate::screen::Screen;
+use ksparse_io::{Format, Need, WriteOptions};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Convert a data file to another format, or to the .ksb form that opens at once
+///
+/// Format and compression of the output follow its name: .svm .csv .tsv .npz .npy .mtx .ksb, with .gz .bz2 .xz or .zst behind it.
+/// .ksb is mapped into memory when it is read: it opens in milliseconds and may be larger than memory.
+#[derive(Debug, clap::Args)]
+pub struct ConvertArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+
+    /// The file to write; - is standard output
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+
+    /// The format to write, when the name of OUT does not tell
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub to: Option<String>,
+
+    /// Count the columns of svmlight output from 0
+    #[arg(long, help_heading = "Output")]
+    pub to_zero_based: bool,
+}
+
+pub fn run(args: &ConvertArgs, screen: Screen) -> Result<()> {
+    let started = Instant::now();
+    let writing = WriteOptions {
+        format: args.to.as_deref().map(str::parse::<Format>).transpose()?,
+        zero_based: args.to_zero_based,
+        ..WriteOptions::default()
+    };
+    let mut table = ksparse_io::read(&args.data.data, &args.data.reading.options(Need::Optional)?)?;
+    table.notes.iter().for_each(|note| screen.note(note));
+    if let (Some(positive), Some(target)) = (&args.data.reading.positive, &table.target) {
+        let labels = ksparse_io::Labels::with_positive(target, positive)
+            .map_err(|error| crate::failure::in_file(&table.source, error))?;
+        table.target = Some(ksparse_io::Target::Numbers(labels.signs(target)?));
+    }
+    let lost = interrupt::listening(|| ksparse_io::write(&table, &args.output, &writing)).map_err(Failure::writing)?;
+    lost.iter().for_each(|lost| screen.warn(lost));
+    if args.output.as_os_str() == "-" {
+        return Ok(());
+    }
+    let mut facts = Facts::default();
+    facts.add("rows", table.nrows().to_string());
+    facts.add("columns", table.ncols().to_string());
+    facts.add("non-zeros", table.matrix.nnz().to_string());
+    facts.add("written", args.output.display().to_string());
+    facts.add("time", seconds(started.elapsed().as_secs_f64()));
+    screen.print(&facts.to_string())
+}

@@ -1,0 +1,236 @@
+//! `ksparse path`: every k of a range, and the choice among them.
+
+use crate::args::data::DataArgs;
+use crate::args::loss::LossArgs;
+use crate::args::parse::{self, Ks, Lambdas, Words};
+use crate::args::solve::SolverArgs;
+use crate::failure::{Failure, Result};
+use crate::interrupt;
+use crate::outcome::{Fitted, Times};
+use crate::output;
+use crate::path_report::{Cell, Choice, PathReport};
+use crate::plot;
+use crate::prepared::Prepared;
+use crate::progress::Watcher;
+use crate::screen::Screen;
+use ksparse::loss::TargetKind;
+use ksparse::path::GridSolution;
+use ksparse::select::{Criterion, CrossValidation, Folds, Metric, Rule};
+use ksparse::{Grid, Solver, Threads};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Fit a model for every k of a range, and choose one
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = AFTER, after_help = "`ksparse path --help` says how k is chosen and shows examples.")]
+pub struct PathArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+
+    /// The values of k: 1:200, 10:200:10, 5,10,20, or a mixture; 0 is the model of the intercept alone
+    #[arg(short, value_name = "KS", required = true, value_parser = parse::ks, allow_hyphen_values = true)]
+    pub k: Ks,
+
+    /// Ridges to try with every k, separated by commas
+    #[arg(long, value_name = "L1,L2,...", value_parser = parse::lambdas, conflicts_with = "lambda", allow_hyphen_values = true)]
+    pub lambdas: Option<Lambdas>,
+
+    /// Columns that are in whatever they do for f, beside the k: names, or numbers counted from 1, separated by commas
+    #[arg(long, value_name = "COLS", value_parser = parse::words, allow_hyphen_values = true)]
+    pub keep: Option<Words>,
+
+    #[command(flatten)]
+    pub choice: ChoiceArgs,
+
+    #[command(flatten)]
+    pub loss: LossArgs,
+
+    #[command(flatten)]
+    pub solver: SolverArgs,
+
+    /// Write the chosen model here
+    #[arg(short, long, value_name = "MODEL", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Draw objective, score and coefficients against k here
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
+
+    /// Print one JSON object instead of a table
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// How k is chosen.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Choice of k")]
+pub struct ChoiceArgs {
+    /// Choose by cross-validation with N folds (of equal shares of both classes, for labels)
+    #[arg(long, value_name = "N", conflicts_with = "criterion", value_parser = clap::value_parser!(u64).range(2..))]
+    pub cv: Option<u64>,
+
+    /// Choose by an information criterion [default: ebic for the squared and the logistic loss]
+    #[arg(long, value_name = "NAME", value_parser = Criterion::NAMES)]
+    pub criterion: Option<String>,
+
+    /// What cross-validation measures [default: deviance]
+    #[arg(long, value_name = "NAME", requires = "cv", value_parser = Metric::NAMES)]
+    pub metric: Option<String>,
+
+    /// Of all k within one standard error of the best, take the smallest
+    #[arg(long, requires = "cv")]
+    pub one_se: bool,
+}
+
+const AFTER: &str = "\
+How k is chosen:
+  --criterion prices every coefficient and needs one path; it suits the squared and the logistic loss (likelihoods).
+    aic   fit + 2 d                          predicts well, keeps too much when there are many columns
+    bic   fit + d log n                      finds the true columns when there are few
+    ebic  fit + d log n + log C(p, s)        the same when there are many; the default
+    gic   fit + s log(p) log(log n)          likewise
+  --cv fits N more paths, each without one part of the rows, and scores it on that part: honest for every loss.
+  Ties go to the smaller k, then to the larger lambda. Every k is started from its neighbours, so f never rises with k.
+
+Examples (the first line makes the data):
+  ksparse simulate logistic --rows 400 --cols 200 --nonzeros 8 -o data.csv
+  ksparse path data.csv -k 0:20
+  ksparse path data.csv -k 1:20 --cv 5 --one-se -o model.json
+  ksparse path data.csv -k 2:20:2 --lambdas 1e-1,1e-2,1e-3 --cv 5 --metric error --plot path.svg";
+
+pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
+    let solver = args.solver.build()?;
+    let threads = Threads::new(args.solver.threads)?;
+    threads.run(|| path(args, &*solver, screen))
+}
+
+fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
+    let prepared = Prepared::read(&args.data, &args.loss, args.keep.as_ref(), screen)?;
+    let rule = ChoiceRule::new(&args.choice, &prepared, args.solver.seed)?;
+    if args.output.is_some() && matches!(rule, ChoiceRule::None) {
+        let message =
+            format!("the {} loss has no default choice of k: say --cv 5, for example", prepared.task.spec.name);
+        return Err(Failure::Input(message));
+    }
+    let grid = grid(args, &prepared, screen);
+    let started = Instant::now();
+    let training = prepared.problem().on_all_rows().map_err(|error| prepared.blame(error))?;
+    let watcher = Watcher::bar(screen, "path", grid.len());
+    let solved = interrupt::listening(|| grid.solve(&training.risk, solver, &mut |at| watcher.cell(at)))
+        .map_err(|error| prepared.blame(error))?;
+    drop(watcher);
+    let mut cells = Cell::all(&solved);
+    let choice = rule.choose(&prepared, &training.risk, &grid, &solved, solver, &mut cells, screen)?;
+    let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
+
+    let chosen = choice.as_ref().map(|choice| {
+        let cell = &cells[choice.index];
+        Fitted::new(&prepared, &training, cell.solution, solver.name(), cell.k).with_lambda(cell.lambda)
+    });
+    let report =
+        PathReport { prepared: &prepared, training: &training, cells: &cells, choice, chosen, times, solved: &solved };
+    if let Some(path) = &args.plot {
+        output::write(path, plot::path(&report).as_bytes())?;
+    }
+    if let (Some(path), Some(chosen)) = (&args.output, &report.chosen) {
+        output::write(path, chosen.model.to_json().as_bytes())?;
+    }
+    if args.json {
+        return screen.print(&report.json(solver.name()));
+    }
+    screen.print(&report.table(solver.name(), args.output.as_deref(), args.plot.as_deref(), screen.verbose))
+}
+
+/// The cells to solve; k beyond the columns there are mean all of them.
+fn grid(args: &PathArgs, prepared: &Prepared, screen: Screen) -> Grid {
+    let most = args.k.0.last().map_or(0, |&k| prepared.at_most_all(k, screen));
+    let ks = args.k.0.iter().map(|&k| k.min(most));
+    let lambdas = args.lambdas.as_ref().map_or(vec![prepared.lambda], |lambdas| lambdas.0.clone());
+    let mut grid = Grid::over(ks, lambdas).keep(prepared.keep.iter().copied());
+    grid.path.time_limit = args.solver.time_limit();
+    grid
+}
+
+/// How to choose, with all that needs.
+enum ChoiceRule {
+    Criterion(Criterion),
+    Validation { folds: Folds, metric: Metric, rule: Rule },
+    None,
+}
+
+impl ChoiceRule {
+    fn new(args: &ChoiceArgs, prepared: &Prepared, seed: u64) -> Result<Self> {
+        if let Some(count) = args.cv {
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            let y = &prepared.task.y;
+            let folds = match prepared.task.loss.target() {
+                TargetKind::Sign => Folds::stratified(y, count, seed),
+                TargetKind::Real => Folds::seeded(y.len(), count, seed),
+            };
+            let folds = folds.map_err(|error| Failure::from(error).within(format!("--cv {count}")))?;
+            let metric = args.metric.as_deref().map_or(Ok(Metric::Deviance), Metric::by_name)?;
+            metric.check(&*prepared.task.loss)?;
+            let rule = if args.one_se { Rule::OneStandardError } else { Rule::Best };
+            return Ok(Self::Validation { folds, metric, rule });
+        }
+        let loss = &prepared.task.loss;
+        let is_likelihood = loss.is_quadratic() || loss.is_likelihood();
+        match &args.criterion {
+            Some(name) if !is_likelihood => Err(Failure::Input(format!(
+                "{name} needs a likelihood, which the {} loss is not: use --cv 5, or --loss logistic or squared",
+                loss.name()
+            ))),
+            Some(name) => Ok(Self::Criterion(Criterion::by_name(name)?)),
+            None if is_likelihood => Ok(Self::Criterion(Criterion::by_name("ebic")?)),
+            None => Ok(Self::None),
+        }
+    }
+
+    /// Scores the cells and picks one.
+    #[allow(clippy::too_many_arguments)]
+    fn choose(
+        &self,
+        prepared: &Prepared,
+        risk: &ksparse::Risk,
+        grid: &Grid,
+        solved: &GridSolution,
+        solver: &dyn Solver,
+        cells: &mut [Cell],
+        screen: Screen,
+    ) -> Result<Option<Choice>> {
+        match self {
+            Self::None => Ok(None),
+            Self::Criterion(criterion) => {
+                let choice = criterion.choose_cell(risk, solved).map_err(|error| prepared.blame(error))?;
+                cells.iter_mut().zip(&choice.scores).for_each(|(cell, &score)| cell.score = Some((score, None)));
+                Ok(Some(Choice { index: choice.index, score: criterion.name(), by: criterion.name().to_string() }))
+            }
+            Self::Validation { folds, metric, rule } => {
+                if solved.stopped().is_some() {
+                    screen.warn("stopped before cross-validation: no k is chosen");
+                    return Ok(None);
+                }
+                let validation = CrossValidation { grid: grid.clone(), metric: *metric, rule: *rule };
+                let watcher = Watcher::spinner(screen, "cross-validation");
+                let mut watch = |at: &ksparse::select::CvProgress| watcher.fold(at);
+                let table = interrupt::listening(|| validation.table(&prepared.problem(), folds, solver, &mut watch));
+                let table = table.map_err(|error| prepared.blame(error))?;
+                drop(watcher);
+                if table.folds().len() < folds.count() {
+                    let (used, all) = (table.folds().len(), folds.count());
+                    screen.warn(&format!("stopped: {used} of {all} folds decide"));
+                }
+                for (cell, scored) in cells.iter_mut().zip(table.cells()) {
+                    cell.score = Some((scored.mean, Some(scored.standard_error)));
+                }
+                let (best, how) = match rule {
+                    Rule::Best => (table.best(), "best mean"),
+                    Rule::OneStandardError => (table.one_standard_error(), "one standard error"),
+                };
+                let index = cells.iter().position(|cell| cell.k == best.k && cell.lambda == best.lambda);
+                let by = format!("{}-fold cross-validation, {how} {}", folds.count(), metric.name());
+                Ok(index.map(|index| Choice { index, score: metric.name(), by }))
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `ksparse show`: what a model file holds.
+
+use crate::failure::Result;
+use crate::model_file;
+use crate::outcome::coefficients;
+use crate::report::{Facts, significant};
+use crate::screen::Screen;
+use std::path::PathBuf;
+
+/// Show a model: its coefficients, the largest first, and how it came about
+#[derive(Debug, clap::Args)]
+pub struct ShowArgs {
+    /// A model that `ksparse fit` or `ksparse path` wrote
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// Print the model file itself, checked, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn run(args: &ShowArgs, screen: Screen) -> Result<()> {
+    let model = model_file::load(&args.model)?;
+    if args.json {
+        return screen.print(&model.to_json());
+    }
+    let mut facts = Facts::default();
+    let parameter = model.loss.scale.map(|scale| format!(", scale {}", significant(scale)));
+    let parameter = parameter.or_else(|| model.loss.gamma.map(|gamma| format!(", gamma {}", significant(gamma))));
+    facts.add("loss", format!("{}{}", model.loss.name, parameter.unwrap_or_default()));
+    if let Some(target) = &model.target {
+        facts.add("target", target.clone());
+    }
+    if let Some(labels) = &model.labels {
+        facts.add("labels", labels.to_string());
+    }
+    facts.add("k", format!("{} ({} non-zero)", model.k, model.coefficients.len()));
+    facts.add("lambda", significant(model.lambda));
+    let of = if model.standardized { " (of the standardised columns)" } else { "" };
+    facts.add("objective", format!("{}{of}", significant(model.objective)));
+    facts.add("solver", format!("{}, status {}", model.solver, model.status));
+    facts.add("fitted on", format!("{} rows, {} columns", model.n, model.p));
+    facts.add("written by", model.created_by.clone());
+    screen.print(&format!("{}\n{facts}", coefficients(&model, usize::MAX)))
+}

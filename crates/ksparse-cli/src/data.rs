@@ -1,0 +1,143 @@
+//! A data file that has been read, and the task its target sets.
+
+use crate::args::data::DataArgs;
+use crate::args::loss::{LossArgs, NAMES};
+use crate::failure::Result;
+use crate::report;
+use crate::screen::Screen;
+use ksparse::loss::{Loss, TargetKind};
+use ksparse_io::model::LossSpec;
+use ksparse_io::{Labels, Need, Table, Target};
+use std::time::Instant;
+
+/// A table with the time it took to read.
+pub struct Data {
+    pub table: Table,
+    pub seconds: f64,
+}
+
+impl Data {
+    /// Reads a file, passing on what its reader thinks worth knowing.
+    pub fn read(args: &DataArgs, need: Need, screen: Screen) -> Result<Self> {
+        let started = Instant::now();
+        let table = ksparse_io::read(&args.data, &args.reading.options(need)?)?;
+        table.notes.iter().for_each(|note| screen.note(note));
+        Ok(Self { table, seconds: started.elapsed().as_secs_f64() })
+    }
+
+    /// The name of a column.
+    pub fn feature_name(&self, column: usize) -> Option<&str> {
+        self.table.names.as_ref().map(|names| names[column].as_str())
+    }
+
+    /// Rows and columns in words.
+    pub fn shape(&self) -> String {
+        let (rows, columns) = (self.table.nrows(), self.table.ncols());
+        format!("{}, {}", report::count(rows, "row"), report::count(columns, "column"))
+    }
+}
+
+/// A target with the loss that suits it.
+pub struct Task {
+    /// -1 and +1, or numbers.
+    pub y: Vec<f64>,
+    /// What -1 and +1 are called in the data.
+    pub labels: Option<Labels>,
+    pub loss: Box<dyn Loss>,
+    pub spec: LossSpec,
+    /// Why this loss, when it was not asked for.
+    pub why: Option<String>,
+}
+
+impl Task {
+    /// The target of a table as the loss needs it; without `--loss`, logistic for two labels and squared otherwise.
+    pub fn new(table: &Table, args: &LossArgs, positive: Option<&str>, screen: Screen) -> Result<Self> {
+        let target = table.target()?;
+        let (name, why) = match &args.loss {
+            Some(name) => (name.as_str(), None),
+            None => {
+                let (name, why) = choose_loss(target, positive.is_some());
+                (name, Some(why))
+            }
+        };
+        let loss = args.build(name)?;
+        let (y, labels) = match loss.target() {
+            TargetKind::Sign => {
+                let labels = match positive {
+                    Some(positive) => Labels::with_positive(target, positive),
+                    None => Labels::find(target),
+                };
+                let labels = labels.map_err(|error| crate::failure::in_file(&table.source, error))?;
+                (labels.signs(target)?, Some(labels))
+            }
+            TargetKind::Real => {
+                if positive.is_some() {
+                    let with_labels = NAMES.iter().filter(|name| **name != "squared").copied().collect::<Vec<_>>();
+                    let message = format!(
+                        "--positive makes two classes, but the {name} loss is for numbers: use --loss {}",
+                        with_labels.join(", ")
+                    );
+                    return Err(crate::failure::Failure::Input(message));
+                }
+                let numbers = target.numbers().map_err(|error| crate::failure::in_file(&table.source, error))?;
+                (numbers.to_vec(), None)
+            }
+        };
+        if why.is_some() && name == "squared" {
+            warn_about_classes(&y, screen);
+        }
+        let spec = LossSpec {
+            name: name.to_string(),
+            scale: (name == "logistic").then_some(args.logistic_scale),
+            gamma: (name == "huber").then_some(args.huber_gamma),
+        };
+        Ok(Self { y, labels, loss, spec, why })
+    }
+
+    /// The loss, and why it was chosen if it was not asked for.
+    pub fn describe(&self) -> String {
+        self.why.as_ref().map_or(self.spec.name.clone(), |why| format!("{} ({why})", self.spec.name))
+    }
+}
+
+/// Two labels are words, or whole numbers: two distinct measurements are no classes.
+fn choose_loss(target: &Target, positive: bool) -> (&'static str, String) {
+    if positive {
+        return ("logistic", "--positive makes two classes".to_string());
+    }
+    match target {
+        Target::Text(_) => ("logistic", "the target holds words".to_string()),
+        Target::Numbers(values) => match distinct(values, 3)[..] {
+            [a, b] if a.fract() == 0.0 && b.fract() == 0.0 => {
+                ("logistic", format!("the target has two values, {a} and {b}"))
+            }
+            _ => ("squared", "the target holds numbers".to_string()),
+        },
+    }
+}
+
+/// Class numbers look like a regression: say so.
+fn warn_about_classes(y: &[f64], screen: Screen) {
+    let classes = distinct(y, 21);
+    let whole = classes.iter().all(|value| value.fract() == 0.0);
+    if whole && (3..=20).contains(&classes.len()) && y.len() >= 10 * classes.len() {
+        screen.warn(&format!(
+            "the target has {} distinct whole numbers and is taken as numbers; if these are classes, make two of them with --positive",
+            classes.len()
+        ));
+    }
+}
+
+/// The distinct values, ascending, the first `limit` found.
+fn distinct(values: &[f64], limit: usize) -> Vec<f64> {
+    let mut seen: Vec<f64> = Vec::new();
+    for &value in values {
+        if let Err(at) = seen.binary_search_by(|known| known.total_cmp(&(value + 0.0))) {
+            seen.insert(at, value + 0.0);
+            if seen.len() == limit {
+                break;
+            }
+        }
+    }
+    seen
+}

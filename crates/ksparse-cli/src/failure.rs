@@ -1,0 +1,84 @@
+//! What goes wrong, with the exit code it deserves: 1 when the work failed, 2 for bad usage or input.
+
+use std::io;
+
+/// A `Result` with a [`Failure`].
+pub type Result<T> = std::result::Result<T, Failure>;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub enum Failure {
+    /// The request or the data make no sense: exit 2.
+    Input(String),
+    /// The request was fine, the machine did not follow (a full disk, no threads): exit 1.
+    Work(String),
+    /// Whoever read our output has had enough: exit 0.
+    BrokenPipe,
+}
+
+impl Failure {
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::BrokenPipe => 0,
+            Self::Work(_) => 1,
+            Self::Input(_) => 2,
+        }
+    }
+
+    /// What to print, if anything.
+    pub fn message(&self) -> Option<&str> {
+        match self {
+            Self::Input(message) | Self::Work(message) => Some(message),
+            Self::BrokenPipe => None,
+        }
+    }
+
+    /// The same failure, saying where it happened.
+    pub fn within(self, place: impl std::fmt::Display) -> Self {
+        match self {
+            Self::Input(message) => Self::Input(format!("{place}: {message}")),
+            Self::Work(message) => Self::Work(format!("{place}: {message}")),
+            other => other,
+        }
+    }
+
+    /// A file that could not be written.
+    pub fn writing(error: ksparse_io::Error) -> Self {
+        if error.is_broken_pipe() {
+            return Self::BrokenPipe;
+        }
+        Self::Work(format!("{error}; nothing was written: choose another place or make room"))
+    }
+}
+
+/// A refusal that does not name its file itself.
+pub fn in_file(file: &str, error: ksparse_io::Error) -> Failure {
+    Failure::from(error).within(file)
+}
+
+/// What could not be read, or makes no sense: the input's fault. See [`Failure::writing`] for the other direction.
+impl From<ksparse_io::Error> for Failure {
+    fn from(error: ksparse_io::Error) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+/// What could not be printed.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::BrokenPipe,
+            _ => Self::Work(format!("cannot print: {error}")),
+        }
+    }
+}
+
+impl From<ksparse::Error> for Failure {
+    fn from(error: ksparse::Error) -> Self {
+        match error {
+            ksparse::Error::Threads { .. } => Self::Work(error.to_string()),
+            _ => Self::Input(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Ctrl-C: while a solver runs, the first one ends it with the best found so far; anywhere else it ends the command.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+static LISTENING: AtomicBool = AtomicBool::new(false);
+
+/// The exit code shells expect of a command ended by Ctrl-C.
+pub const EXIT_CODE: i32 = 130;
+
+/// Takes over Ctrl-C.
+pub fn install() {
+    // Without a handler (none can be had on some systems) Ctrl-C ends the command at once, which loses nothing written.
+    let _ = ctrlc::set_handler(|| {
+        let again = ASKED.swap(true, Ordering::SeqCst);
+        if again || !LISTENING.load(Ordering::SeqCst) {
+            std::process::exit(EXIT_CODE);
+        }
+    });
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn asked() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}
+
+/// Runs work that looks at [`asked`] often, so that the first Ctrl-C is left to it.
+pub fn listening<R>(work: impl FnOnce() -> R) -> R {
+    LISTENING.store(true, Ordering::SeqCst);
+    let result = work();
+    LISTENING.store(false, Ordering::SeqCst);
+    result
+}

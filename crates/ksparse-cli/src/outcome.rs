@@ -1,0 +1,195 @@
+//! What a fit has to say: a model file, a JSON object, a table.
+
+use crate::prepared::Prepared;
+use crate::report::{self, Facts, Table, count, seconds, significant};
+use crate::screen::{bold, dim};
+use ksparse::select::Training;
+use ksparse::{Solution, Status};
+use ksparse_io::model::{Coefficient, FORMAT, Model, VERSION};
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Rows of the table unless all are asked for.
+const ROWS: usize = 20;
+
+/// Seconds spent.
+#[derive(Clone, Copy)]
+pub struct Times {
+    pub fit: f64,
+    pub read: f64,
+}
+
+/// A solution in terms of the data it came from.
+pub struct Fitted<'a> {
+    pub model: Model,
+    prepared: &'a Prepared,
+    iterations: usize,
+    status: Status,
+}
+
+/// The object `fit --json` prints.
+#[derive(Serialize)]
+struct FitJson<'a> {
+    objective: f64,
+    /// Of which problem f is the objective.
+    objective_of: &'static str,
+    loss: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logistic_scale: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    huber_gamma: Option<f64>,
+    lambda: f64,
+    k: usize,
+    solver: &'a str,
+    support: Vec<usize>,
+    coefficients: Vec<f64>,
+    intercept: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feature_names: Option<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<&'a ksparse_io::Labels>,
+    standardized: bool,
+    iterations: usize,
+    status: &'a str,
+    status_text: String,
+    seconds: f64,
+    read_seconds: f64,
+    n: usize,
+    p: usize,
+}
+
+impl<'a> Fitted<'a> {
+    /// The solution of a training problem as a model of the columns in the file.
+    pub fn new(prepared: &'a Prepared, training: &Training, solution: &Solution, solver: &str, k: usize) -> Self {
+        let linear = training.model(solution);
+        let table = &prepared.data.table;
+        let entries = linear.support.iter().zip(&linear.coefficients).filter(|(_, value)| **value != 0.0);
+        let coefficients = entries.map(|(&column, &value)| Coefficient {
+            column,
+            feature: prepared.data.feature_name(column).map(str::to_string),
+            value,
+        });
+        let model = Model {
+            format: FORMAT.to_string(),
+            version: VERSION,
+            created_by: concat!("ksparse ", env!("CARGO_PKG_VERSION")).to_string(),
+            loss: prepared.task.spec.clone(),
+            labels: prepared.task.labels.clone(),
+            lambda: prepared.lambda,
+            k,
+            solver: solver.to_string(),
+            status: code(solution.status),
+            objective: solution.value,
+            standardized: prepared.standardize,
+            n: table.nrows(),
+            p: table.ncols(),
+            target: table.target_name.clone(),
+            intercept: linear.intercept,
+            coefficients: coefficients.collect(),
+        };
+        Self { model, prepared, iterations: solution.iterations, status: solution.status }
+    }
+
+    /// The same under another ridge.
+    pub fn with_lambda(mut self, lambda: f64) -> Self {
+        self.model.lambda = lambda;
+        self
+    }
+
+    /// The names of the columns in use, if columns have names.
+    pub fn feature_names(&self) -> Option<Vec<&str>> {
+        self.prepared.data.table.names.as_ref()?;
+        self.model.coefficients.iter().map(|c| c.feature.as_deref()).collect()
+    }
+
+    /// For machines.
+    pub fn json(&self, times: Times) -> String {
+        let model = &self.model;
+        let object = FitJson {
+            objective: model.objective,
+            objective_of: if model.standardized { "standardised columns" } else { "input columns" },
+            loss: &model.loss.name,
+            logistic_scale: model.loss.scale,
+            huber_gamma: model.loss.gamma,
+            lambda: model.lambda,
+            k: model.k,
+            solver: &model.solver,
+            support: model.coefficients.iter().map(|c| c.column).collect(),
+            coefficients: model.coefficients.iter().map(|c| c.value).collect(),
+            intercept: model.intercept,
+            feature_names: self.feature_names(),
+            labels: model.labels.as_ref(),
+            standardized: model.standardized,
+            iterations: self.iterations,
+            status: &model.status,
+            status_text: self.status.to_string(),
+            seconds: times.fit,
+            read_seconds: times.read,
+            n: model.n,
+            p: model.p,
+        };
+        report::json(&object)
+    }
+
+    /// For people.
+    pub fn table(&self, times: Times, written: Option<&Path>, all: bool) -> String {
+        let mut text = coefficients(&self.model, if all { usize::MAX } else { ROWS });
+        let task = &self.prepared.task;
+        let mut facts = Facts::default();
+        facts.add("loss", task.describe());
+        if let Some(labels) = &task.labels {
+            facts.add("labels", labels.to_string());
+        }
+        facts.add("lambda", significant(self.model.lambda));
+        let of = if self.model.standardized { " (of the standardised columns)" } else { "" };
+        facts.add("objective", format!("{}{of}", bold(&significant(self.model.objective))));
+        facts.add("solver", format!("{}, {}", self.model.solver, count(self.iterations, "iteration")));
+        facts.add("status", self.status.to_string());
+        facts.add("data", format!("{}, read in {}", self.prepared.data.shape(), seconds(times.read)));
+        facts.add("time", seconds(times.fit));
+        if let Some(path) = written {
+            facts.add("model", path.display().to_string());
+        }
+        let _ = write!(text, "\n{facts}");
+        text
+    }
+}
+
+/// The coefficients of a model, the largest first.
+pub fn coefficients(model: &Model, most: usize) -> String {
+    let named = model.coefficients.iter().any(|c| c.feature.is_some());
+    let mut order: Vec<&Coefficient> = model.coefficients.iter().collect();
+    order.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+    let mut table = Table::new(&[if named { "feature" } else { "column" }, "coefficient"]);
+    for entry in order.iter().take(most) {
+        let name = entry.feature.clone().unwrap_or_else(|| (entry.column + 1).to_string());
+        table.row(vec![name, significant(entry.value)]);
+    }
+    if model.intercept != 0.0 {
+        table.row(vec!["(intercept)".to_string(), significant(model.intercept)]);
+    }
+    let lines = table.lines();
+    let mut text = format!("{}\n", bold(&lines[0]));
+    lines[1..].iter().for_each(|line| text.push_str(&format!("{line}\n")));
+    if order.len() > most {
+        let rest = order.len() - most;
+        let _ = writeln!(text, "{}", dim(&format!("... and {rest} smaller ones (--verbose shows all)")));
+    }
+    if !named && !order.is_empty() {
+        let _ = writeln!(text, "{}", dim("columns are counted from 1 here, from 0 in JSON"));
+    }
+    text
+}
+
+/// A status as one word for machines: `SupportStable` is `support-stable`.
+pub fn code(status: Status) -> String {
+    let mut word = String::new();
+    for letter in format!("{status:?}").chars() {
+        if letter.is_ascii_uppercase() && !word.is_empty() {
+            word.push('-');
+        }
+        word.push(letter.to_ascii_lowercase());
+    }
+    word
+}

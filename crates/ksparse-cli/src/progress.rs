@@ -1,0 +1,88 @@
+//! What a solver is doing: a line on standard error, on terminals only; every iteration with `--verbose`. Ctrl-C is noticed here.
+
+use crate::interrupt;
+use crate::report::significant;
+use crate::screen::Screen;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ksparse::Progress;
+use ksparse::path::PathProgress;
+use ksparse::select::CvProgress;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// Watches a solver.
+pub struct Watcher {
+    bar: ProgressBar,
+    screen: Screen,
+}
+
+impl Watcher {
+    /// A line for work whose length is not known.
+    pub fn spinner(screen: Screen, what: &str) -> Self {
+        Self::new(screen, ProgressBar::new_spinner(), "{spinner} {prefix}: {msg} [{elapsed}]", what)
+    }
+
+    /// A bar for a path over so many cells.
+    pub fn bar(screen: Screen, what: &str, cells: usize) -> Self {
+        let bar = ProgressBar::new(cells as u64);
+        Self::new(screen, bar, "{prefix} {bar:24} {pos}/{len} {msg} [{elapsed}]", what)
+    }
+
+    fn new(screen: Screen, bar: ProgressBar, template: &str, what: &str) -> Self {
+        let hidden = !screen.shows_progress() || screen.verbose;
+        bar.set_draw_target(if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) });
+        bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_prefix(what.to_string());
+        if !hidden {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        Self { bar, screen }
+    }
+
+    /// An iteration of a solver.
+    pub fn iteration(&self, progress: &Progress) -> ControlFlow<()> {
+        if self.screen.verbose {
+            let step = progress.step.map_or(String::new(), |step| format!(", step {}", significant(step)));
+            self.screen.tell(&format!(
+                "iteration {}: objective {}, {} in the support, {} new{step}, {:.3} s",
+                progress.iteration,
+                significant(progress.value),
+                progress.support.len(),
+                progress.entered,
+                progress.seconds
+            ));
+        } else {
+            self.bar.set_message(format!(
+                "iteration {}, objective {}",
+                progress.iteration,
+                significant(progress.value)
+            ));
+        }
+        go_on()
+    }
+
+    /// An iteration of a solver on a path.
+    pub fn cell(&self, progress: &PathProgress) -> ControlFlow<()> {
+        self.bar.set_position(progress.done as u64);
+        self.bar.set_message(format!("k = {}", progress.k));
+        go_on()
+    }
+
+    /// An iteration of a solver on a path of a fold.
+    pub fn fold(&self, progress: &CvProgress) -> ControlFlow<()> {
+        if let Some(fold) = progress.fold {
+            self.bar.set_message(format!("fold {}, k = {}", fold + 1, progress.path.k));
+        }
+        go_on()
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn go_on() -> ControlFlow<()> {
+    if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}

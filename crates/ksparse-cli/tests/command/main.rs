@@ -1,0 +1,14 @@
+//! The real binary, driven as a shell drives it.
+
+#![allow(clippy::unwrap_used, clippy::needless_range_loop)]
+
+mod bad_input;
+mod bench;
+mod fit;
+mod formats;
+mod help;
+mod path;
+mod predict;
+mod signals;
+mod tables;
+mod tools;

@@ -1,0 +1,78 @@
+//! `ksparse path`: values that never rise, choices that agree with what is printed, a picture.
+
+use crate::bench::{Bench, numbers};
+use serde_json::Value;
+
+#[test]
+fn the_path_falls_and_the_criterion_is_least_at_the_chosen_k() {
+    let bench = Bench::with_data();
+    let report = bench.json("path data.csv -k 0:8 --json -o model.json");
+    let cells = report["path"].as_array().unwrap();
+    assert_eq!(cells.len(), 9);
+    let of = |field: &str| numbers(&cells.iter().map(|cell| cell[field].clone()).collect::<Value>());
+    assert!(of("objective").windows(2).all(|pair| pair[1] <= pair[0]));
+    let scores = of("score");
+    let chosen = &report["chosen"];
+    let least = scores.iter().copied().fold(f64::INFINITY, f64::min);
+    assert_eq!(scores[chosen["index"].as_u64().unwrap() as usize], least);
+    assert_eq!((&chosen["k"], &chosen["score"]), (&3.into(), &"ebic".into()));
+    let model: Value = serde_json::from_str(&bench.read("model.json")).unwrap();
+    assert_eq!((&model["k"], model["objective"].as_f64()), (&3.into(), cells[3]["objective"].as_f64()));
+    // The same model as a fit of that k.
+    assert_eq!(bench.json("fit data.csv -k 3 --json")["support"], cells[3]["support"]);
+}
+
+#[test]
+fn cross_validation_chooses_and_repeats_itself() {
+    let bench = Bench::with_data();
+    let line = "path labels.csv -k 1:6 --lambdas 1e-1,1e-2 --cv 4 --metric error --one-se --json -o model.json";
+    let report = bench.json(line);
+    let cells = report["path"].as_array().unwrap();
+    assert_eq!(cells.len(), 12);
+    assert!(cells.iter().all(|cell| cell["standard_error"].as_f64().is_some()));
+    let chosen = &cells[report["chosen"]["index"].as_u64().unwrap() as usize];
+    assert_eq!((&chosen["k"], &chosen["lambda"]), (&report["chosen"]["k"], &report["chosen"]["lambda"]));
+    let model: Value = serde_json::from_str(&bench.read("model.json")).unwrap();
+    assert_eq!(model["lambda"], chosen["lambda"]);
+    let again = bench.json(line);
+    assert_eq!(report["path"], again["path"]);
+    let other = bench.json(&format!("{line} --seed 9"));
+    assert_ne!(report["path"], other["path"]);
+}
+
+#[test]
+fn the_picture_is_drawn() {
+    let bench = Bench::with_data();
+    let shown = bench.ok("path data.csv -k 0:8 --plot path.svg");
+    assert!(shown.contains("<- chosen") && shown.contains("path.svg"), "{shown}");
+    let picture = bench.read("path.svg");
+    assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+    assert!(picture.contains("Coefficients") && picture.contains("ebic"));
+}
+
+#[test]
+fn k_beyond_the_columns_are_the_columns() {
+    let bench = Bench::new();
+    bench.file("small.csv", "a,b,y\n1,2,3\n4,5,6.5\n7,1,8\n2,2,2\n5,3,6\n");
+    let done = bench.run("path small.csv -k 1:9 --json");
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(report["path"].as_array().unwrap().len(), 2);
+    assert!(done.stderr.contains("k = 9 is more than the 2 columns"), "{}", done.stderr);
+}
+
+#[test]
+fn without_a_likelihood_nothing_is_chosen_unasked() {
+    let bench = Bench::with_data();
+    let shown = bench.ok("path labels.csv -k 1:3 --loss squared-hinge --lambda 0.01");
+    assert!(shown.contains("none: say how with --cv N"), "{shown}");
+    let shown = bench.ok("path labels.csv -k 1:3 --loss squared-hinge --lambda 0.01 --cv 3 -o model.json");
+    assert!(shown.contains("3-fold cross-validation"), "{shown}");
+}
+
+#[test]
+fn a_path_out_of_time_reports_what_it_has() {
+    let bench = Bench::with_data();
+    let report = bench.json("path data.csv -k 1:8 --time-limit 0 --json");
+    assert_eq!(report["stopped"], "time-limit");
+    assert!(report["path"].as_array().unwrap().len() < 8);
+}

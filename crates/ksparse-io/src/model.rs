@@ -1,0 +1,226 @@
+//! Models as files: readable JSON that holds the non-zero coefficients and what is needed to use them.
+//!
+//! ```json
+//! {
+//!   "format": "ksparse-model", "version": 1, "created_by": "ksparse 0.1.0",
+//!   "loss": { "name": "logistic", "scale": 1.0 }, "labels": { "two": { "negative": "no", "positive": "yes" } },
+//!   "lambda": 0.00001, "k": 2, "solver": "auto", "status": "support-stable", "objective": 0.31, "standardized": false,
+//!   "n": 100, "p": 5, "target": "bought", "intercept": -0.2,
+//!   "coefficients": [ { "column": 1, "feature": "age", "value": 0.25 }, { "column": 4, "feature": "visits", "value": 1.5 } ]
+//! }
+//! ```
+//!
+//! Columns are counted from 0. Numbers are written such that the same bits are read back. A version is raised when an older reader
+//! would misunderstand the file; readers refuse versions they do not know and ignore fields they do not know.
+
+use crate::labels::Labels;
+use ksparse::LinearModel;
+use ksparse::loss::{self, Huber, Logistic, Loss, TargetKind};
+use serde::{Deserialize, Serialize};
+
+/// What stands in the field `format`.
+pub const FORMAT: &str = "ksparse-model";
+/// The version written, and the latest that can be read.
+pub const VERSION: u32 = 1;
+
+/// A fitted model with its history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The program that wrote it.
+    #[serde(default)]
+    pub created_by: String,
+    /// The loss it was fitted under.
+    pub loss: LossSpec,
+    /// What -1 and +1 are called in the data, for losses with labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Labels>,
+    /// The ridge.
+    pub lambda: f64,
+    /// The budget of non-zeros.
+    pub k: usize,
+    /// The solver's name.
+    pub solver: String,
+    /// How the search ended.
+    pub status: String,
+    /// f at the solution, in the problem the solver saw (the standardised one if `standardized`).
+    pub objective: f64,
+    /// Whether the columns were centred and scaled for the fit. The coefficients are for the columns as they are either way.
+    #[serde(default)]
+    pub standardized: bool,
+    /// Rows it was fitted to.
+    pub n: usize,
+    /// Columns of those rows.
+    pub p: usize,
+    /// The name of the target column, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// The intercept, 0 when none was fitted.
+    pub intercept: f64,
+    /// The non-zeros, by ascending column.
+    pub coefficients: Vec<Coefficient>,
+}
+
+/// One non-zero coefficient.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Coefficient {
+    /// The column, counted from 0.
+    pub column: usize,
+    /// Its name, if the columns have names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature: Option<String>,
+    /// The coefficient on the scale of the column.
+    pub value: f64,
+}
+
+/// A loss by name, with its parameter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LossSpec {
+    /// As the command line spells it.
+    pub name: String,
+    /// The scale of the logistic loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// The gamma of the Huber loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
+}
+
+impl LossSpec {
+    /// The loss itself.
+    pub fn build(&self) -> ksparse::Result<Box<dyn Loss>> {
+        Ok(match (self.name.as_str(), self.scale, self.gamma) {
+            ("logistic", Some(scale), _) => Box::new(Logistic::new(scale)?),
+            ("huber", _, Some(gamma)) => Box::new(Huber::new(gamma)?),
+            (name, ..) => loss::by_name(name)?,
+        })
+    }
+}
+
+/// What is wrong with a model file.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// It is no JSON, or not that of a model.
+    #[error("not a ksparse model: {0}; give a file written by `ksparse fit -o` or `ksparse path -o`")]
+    NotAModel(String),
+    /// A later version of this library wrote it.
+    #[error("a model of version {0}, but this ksparse reads versions up to {VERSION}: update ksparse")]
+    Newer(u64),
+    /// It contradicts itself.
+    #[error("a damaged ksparse model: {0}; fit it again")]
+    Damaged(String),
+}
+
+impl Model {
+    /// Reads the text of a model file.
+    pub fn from_json(text: &str) -> Result<Self, ModelError> {
+        let corrupt = |error: serde_json::Error| ModelError::NotAModel(error.to_string());
+        // The head first: a newer version may lack fields that are needed below.
+        let head: serde_json::Value = serde_json::from_str(text).map_err(corrupt)?;
+        if head.get("format").and_then(|format| format.as_str()) != Some(FORMAT) {
+            return Err(ModelError::NotAModel(format!("there is no \"format\": \"{FORMAT}\" in it")));
+        }
+        match head.get("version").and_then(serde_json::Value::as_u64) {
+            Some(version) if version > u64::from(VERSION) => return Err(ModelError::Newer(version)),
+            Some(1..) => {}
+            _ => return Err(ModelError::Damaged("its version is missing".to_string())),
+        }
+        // From the text again, not from the value: errors then name line and column.
+        let model: Self = serde_json::from_str(text).map_err(|error| ModelError::Damaged(error.to_string()))?;
+        model.validate().map_err(ModelError::Damaged)?;
+        Ok(model)
+    }
+
+    /// The text of a model file, ending in a newline.
+    pub fn to_json(&self) -> String {
+        // Neither a map with keys that are no text nor a writer that may fail is involved.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// The coefficients as the library knows them.
+    pub fn linear(&self) -> LinearModel {
+        LinearModel {
+            support: self.coefficients.iter().map(|c| c.column).collect(),
+            coefficients: self.coefficients.iter().map(|c| c.value).collect(),
+            intercept: self.intercept,
+        }
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        let loss = self.loss.build().map_err(|error| error.to_string())?;
+        if loss.target() == TargetKind::Sign {
+            self.labels.as_ref().ok_or("its loss has labels, and they are missing")?;
+        }
+        if let Some(pair) = self.coefficients.windows(2).find(|pair| pair[0].column >= pair[1].column) {
+            return Err(format!("column {} comes after column {}", pair[1].column, pair[0].column));
+        }
+        match self.coefficients.last() {
+            Some(last) if last.column >= self.p => Err(format!("column {} of {} columns", last.column, self.p)),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn example() -> Model {
+        Model {
+            format: FORMAT.to_string(),
+            version: VERSION,
+            created_by: "a test".to_string(),
+            loss: LossSpec { name: "logistic".to_string(), scale: Some(2.0), gamma: None },
+            labels: Some(Labels::Two { negative: "0".to_string(), positive: "1".to_string() }),
+            lambda: 1e-5,
+            k: 2,
+            solver: "auto".to_string(),
+            status: "tolerance".to_string(),
+            objective: 0.1 + 0.2,
+            standardized: false,
+            n: 10,
+            p: 5,
+            target: None,
+            intercept: -1.0 / 3.0,
+            coefficients: vec![
+                Coefficient { column: 1, feature: Some("a\"b".to_string()), value: 5e-324 },
+                Coefficient { column: 4, feature: None, value: f64::MAX },
+            ],
+        }
+    }
+
+    #[test]
+    fn the_same_bits_come_back() {
+        let model = example();
+        assert_eq!(Model::from_json(&model.to_json()).unwrap(), model);
+        assert_eq!(model.linear().support, [1, 4]);
+    }
+
+    #[test]
+    fn damage_is_found() {
+        let good = example().to_json();
+        let broken = [
+            ("", "not a ksparse model"),
+            ("{}", "not a ksparse model"),
+            (&good[..good.len() / 2], "not a ksparse model"),
+            (&good.replace("\"version\": 1", "\"version\": 2"), "update ksparse"),
+            (&good.replace("\"version\": 1", "\"version\": \"x\""), "version is missing"),
+            (&good.replace("\"column\": 4", "\"column\": 1"), "comes after"),
+            (&good.replace("\"column\": 4", "\"column\": 5"), "of 5 columns"),
+            (&good.replace("\"intercept\"", "\"other\""), "intercept"),
+            (&good.replace("logistic", "logarithmic"), "unknown loss"),
+            (&good.replace("\"labels\"", "\"names\""), "labels"),
+            (&good.replace("\"scale\": 2.0", "\"scale\": -2.0"), "scale"),
+        ];
+        for (text, complaint) in broken {
+            let error = Model::from_json(text).unwrap_err().to_string();
+            assert!(error.contains(complaint), "{error}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! A node of the tree: decisions, the relaxation under them, what it says about the rest.
+
+use super::moments::Quadratic;
+use crate::dual::Dual;
+use crate::error::Result;
+use crate::objective::{Objective, Risk};
+use crate::relaxation::part::{Moments, Sampled};
+use crate::relaxation::solve::{Goal, Relaxed, solve};
+use crate::relaxation::support_norm::SupportNorm;
+use crate::sparsity::{Sparsity, top_by};
+
+/// What has been decided about a coordinate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Decision {
+    Open,
+    In,
+    Out,
+}
+
+/// Decisions and what they lead to.
+pub(super) struct Node {
+    decisions: Vec<Decision>,
+    /// The relaxation's solution by its non-zeros: where the children start.
+    weights: Vec<(usize, f64)>,
+    /// No support under these decisions goes below.
+    pub bound: f64,
+    /// The coordinate to decide next; none when all is decided.
+    pub branch: Option<usize>,
+    /// The support that the relaxation suggests, free coordinates included, ascending.
+    pub rounded: Vec<usize>,
+}
+
+/// A solution of a relaxation, the bound from it and how far that is from the relaxation's value.
+struct Bounded {
+    relaxed: Relaxed,
+    bound: f64,
+    distance: f64,
+}
+
+/// The problem and the best value known.
+pub(super) struct Tree<'a> {
+    dual: Dual<'a>,
+    /// The risk itself, or its rounded forms from blunt to sharp where its loss has corners.
+    levels: &'a [Risk<'a>],
+    quadratic: Option<Quadratic>,
+    tolerance: f64,
+    incumbent: f64,
+    /// A node with at least this bound is closed.
+    pub enough: f64,
+}
+
+impl<'a> Tree<'a> {
+    pub fn new(risk: &'a Risk<'a>, levels: &'a [Risk<'a>], sparsity: &Sparsity, tolerance: f64) -> Result<Self> {
+        let dual = Dual::new(risk, sparsity)?;
+        let quadratic = Quadratic::new(risk, dual.k() + dual.whole().len());
+        Ok(Self { dual, levels, quadratic, tolerance, incumbent: f64::INFINITY, enough: f64::INFINITY })
+    }
+
+    /// The value of the best fit known.
+    pub fn set_incumbent(&mut self, value: f64) {
+        self.incumbent = value;
+        self.enough = value - self.tolerance * value.abs();
+    }
+
+    pub fn root(&self) -> Node {
+        let features = self.dual.risk().features();
+        let decide = |j| if self.dual.is_free(j) { Decision::In } else { Decision::Open };
+        self.relax((0..features).map(decide).collect(), &[], f64::NEG_INFINITY)
+    }
+
+    /// The two children of a node, side by side.
+    pub fn branch(&self, node: &Node) -> Vec<Node> {
+        let Some(j) = node.branch else { return Vec::new() };
+        let child = |decision: Decision| {
+            let mut decisions = node.decisions.clone();
+            decisions[j] = decision;
+            self.relax(decisions, &node.weights, node.bound)
+        };
+        let (inside, outside) = rayon::join(|| child(Decision::In), || child(Decision::Out));
+        vec![inside, outside]
+    }
+
+    /// Solves the relaxation under some decisions, adds those that follow, and finds what to decide next. Coarsely first; a node in
+    /// which nothing is left to decide must be closed by its bound, so that is then made sharp.
+    fn relax(&self, mut decisions: Vec<Decision>, start: &[(usize, f64)], parent: f64) -> Node {
+        let fine = 0.1 * (self.incumbent - self.enough);
+        let mut gap = if parent.is_finite() { fine.max(0.02 * (self.incumbent - parent)) } else { fine };
+        let mut weights = start.to_vec();
+        let mut bound = parent;
+        loop {
+            let (working, norm) = self.working(&mut decisions);
+            let (relaxed, found) = self.solve(&working, &norm, spread(&weights, &working), gap);
+            bound = bound.max(found);
+            if found < self.enough && norm.k > 0 {
+                self.fix(&mut decisions, &working, &norm, &relaxed, found);
+            }
+            let fraction = |j: usize| {
+                let share = relaxed.shares[j];
+                if decisions[working[j]] == Decision::Open { share.min(1.0 - share) } else { 0.0 }
+            };
+            // The most fractional; where all shares are 0 or 1, the largest coefficient not yet decided; any other.
+            let open = |j: &usize| decisions[working[*j]] == Decision::Open;
+            let next = top_by(working.len(), 1, |j| if fraction(j) > 1e-6 { fraction(j) } else { 0.0 });
+            let integral = next.is_empty();
+            weights = working.iter().copied().zip(relaxed.w.iter().copied()).filter(|(_, w)| *w != 0.0).collect();
+            if integral && gap > fine && bound < self.enough {
+                gap = fine;
+                continue;
+            }
+            let largest = || {
+                let size = |j: usize| if open(&j) { relaxed.w[j].abs() } else { 0.0 };
+                top_by(working.len(), 1, size).first().copied().or_else(|| (0..working.len()).find(open))
+            };
+            let branch = next.first().copied().or_else(largest).map(|j| working[j]);
+            let mut rounded: Vec<usize> = (0..working.len()).filter(|&j| norm.whole[j]).map(|j| working[j]).collect();
+            let best = top_by(working.len(), norm.k, |j| if norm.whole[j] { 0.0 } else { relaxed.w[j].abs() });
+            rounded.extend(best.into_iter().map(|j| working[j]));
+            rounded.extend_from_slice(self.dual.risk().free());
+            rounded.sort_unstable();
+            return Node { decisions, weights, bound, branch, rounded };
+        }
+    }
+
+    /// The coordinates that are not out, and their norm. When all of k is spent, the open ones are out.
+    fn working(&self, decisions: &mut [Decision]) -> (Vec<usize>, SupportNorm) {
+        let taken = (0..decisions.len()).filter(|&j| decisions[j] == Decision::In && !self.dual.is_free(j)).count();
+        let room = self.dual.k().saturating_sub(taken);
+        if room == 0 {
+            decisions.iter_mut().filter(|d| **d == Decision::Open).for_each(|d| *d = Decision::Out);
+        }
+        let working: Vec<usize> = (0..decisions.len()).filter(|&j| decisions[j] != Decision::Out).collect();
+        let whole = working.iter().map(|&j| decisions[j] == Decision::In).collect();
+        (working, SupportNorm { k: room, whole })
+    }
+
+    /// The relaxation on the coordinates that are not out, and a bound that is safe from rounding. The gradient is that of the dual vector behind
+    /// the bound.
+    fn solve(&self, working: &[usize], norm: &SupportNorm, start: Vec<f64>, gap: f64) -> (Relaxed, f64) {
+        let goal = |enough: f64| Goal { gap, enough, max_iterations: 1000, interrupted: &|| false };
+        if let Some(q) = &self.quadratic {
+            let mut part = Moments::new(&q.gram, &q.linear, q.constant, q.ridge, working.to_vec());
+            let relaxed = solve(&mut part, norm, q.ridge, start, &goal(self.enough + q.error));
+            let bound = relaxed.bound - q.error;
+            return (relaxed, bound);
+        }
+        let mut best = self.solve_level(&self.levels[0], working, norm, start, &goal(self.enough));
+        for level in &self.levels[1..] {
+            // Sharper only where it matters.
+            if best.bound >= self.enough || best.distance <= gap {
+                break;
+            }
+            let next = self.solve_level(level, working, norm, best.relaxed.w.clone(), &goal(self.enough));
+            if next.bound > best.bound {
+                best = next;
+            }
+        }
+        (best.relaxed, best.bound)
+    }
+
+    /// The relaxation of one of the levels, and the bound that its derivatives give for the risk itself.
+    fn solve_level(
+        &self,
+        level: &Risk,
+        working: &[usize],
+        norm: &SupportNorm,
+        start: Vec<f64>,
+        goal: &Goal,
+    ) -> Bounded {
+        let risk = self.dual.risk();
+        let lambda = risk.ridge();
+        let mut part = Sampled::new(level, level.loss(), working.to_vec());
+        let mut relaxed = solve(&mut part, norm, lambda, start, goal);
+        let mut z = vec![0.0; self.dual.samples()];
+        part.predictions(&relaxed.w, &mut z);
+        let vector = self.dual.plug_in_of(level.loss(), &mut z);
+        let u = part.scores(&vector);
+        let roots: Vec<f64> = working.iter().map(|&j| risk.weighted_squares()[j].sqrt()).collect();
+        let bound = self.dual.rounded_down(&vector, 2.0 * norm.conjugate(&u), 2.0 * norm.conjugate(&roots));
+        relaxed.gradient = u.iter().map(|u| -lambda * u).collect();
+        let value = risk.loss().total(&z, risk.target(), risk.weights()) + lambda * norm.value(&relaxed.w);
+        Bounded { relaxed, bound, distance: value - bound }
+    }
+
+    /// Decides what the dual vector behind the relaxation decides by itself.
+    fn fix(&self, decisions: &mut [Decision], working: &[usize], norm: &SupportNorm, at: &Relaxed, bound: f64) {
+        let ridge = self.quadratic.as_ref().map_or(self.dual.risk().ridge(), |q| q.ridge);
+        let square = |a: usize| (at.gradient[a] / ridge).powi(2);
+        let open: Vec<usize> = (0..working.len()).filter(|&a| !norm.whole[a]).collect();
+        let mut order: Vec<f64> = open.iter().map(|&a| square(a)).collect();
+        order.sort_unstable_by(|a, b| b.total_cmp(a));
+        // The last that is in, the first that is out.
+        let last = order.get(norm.k - 1).copied().unwrap_or(0.0);
+        let next = order.get(norm.k).copied().unwrap_or(0.0);
+        // The bound is safe; these differences have rounding errors of their own.
+        let closed = self.enough + 1e-9 * self.enough.abs();
+        for &a in &open {
+            if bound + 0.5 * ridge * (last - square(a)) >= closed {
+                decisions[working[a]] = Decision::Out;
+            } else if bound + 0.5 * ridge * (square(a) - next) >= closed {
+                decisions[working[a]] = Decision::In;
+            }
+        }
+    }
+}
+
+/// Values by coordinate as a vector over a working set.
+fn spread(values: &[(usize, f64)], working: &[usize]) -> Vec<f64> {
+    let mut out = vec![0.0; working.len()];
+    for &(j, v) in values {
+        if let Ok(place) = working.binary_search(&j) {
+            out[place] = v;
+        }
+    }
+    out
+}

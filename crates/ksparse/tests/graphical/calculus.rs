@@ -1,0 +1,115 @@
+//! Derivatives against finite differences, values against plain formulas.
+
+use crate::{eigenvalues, model, support};
+use ksparse::graphical::{coordinate, entry};
+use ksparse::{Objective, SparseRef};
+
+/// A point inside the cone on a few edges of 7 nodes, two of its components larger than one node.
+fn point() -> (Vec<usize>, Vec<f64>) {
+    let support = support(7, &[(0, 1), (1, 2), (0, 2), (4, 6)]);
+    let x =
+        support.iter().map(|&c| if entry(c).0 == entry(c).1 { 2.0 + 0.1 * c as f64 } else { 0.3 - 0.05 * c as f64 });
+    (support.clone(), x.collect())
+}
+
+#[test]
+fn value_is_log_det_and_trace() {
+    let model = model(40, 7, 1);
+    let (support, x) = point();
+    let o = model.matrix(SparseRef::new(&support, &x));
+    let s = model.covariance().matrix();
+    let trace: f64 = (0..7).flat_map(|i| (0..7).map(move |j| (i, j))).map(|e| s[e] * o[e]).sum();
+    let log_det: f64 = eigenvalues(&o).iter().map(|v| v.ln()).sum();
+    assert!((model.value(SparseRef::new(&support, &x)) - (trace - log_det)).abs() < 1e-10);
+}
+
+#[test]
+fn gradient_by_finite_differences() {
+    let model = model(40, 7, 1);
+    let (support, x) = point();
+    let mut gradient = vec![0.0; model.dim()];
+    model.value_and_gradient(SparseRef::new(&support, &x), &mut gradient);
+    let dense = SparseRef::new(&support, &x).to_dense(model.dim());
+    let all: Vec<usize> = (0..model.dim()).collect();
+    for c in 0..model.dim() {
+        let at = |h: f64| {
+            let mut moved = dense.clone();
+            moved[c] += h;
+            model.value(SparseRef::new(&all, &moved))
+        };
+        let h = 1e-5;
+        let slope = (at(h) - at(-h)) / (2.0 * h);
+        assert!((gradient[c] - slope).abs() < 1e-7, "{:?}: {} against {slope}", entry(c), gradient[c]);
+    }
+}
+
+#[test]
+fn hessian_by_finite_differences() {
+    let model = model(40, 7, 1);
+    let (support, x) = point();
+    let all: Vec<usize> = (0..model.dim()).collect();
+    let dense = SparseRef::new(&support, &x).to_dense(model.dim());
+    let hessian = model.hessian(SparseRef::new(&support, &x)).unwrap();
+    let block = hessian.block(&all, &all);
+    let (mut diagonal, mut some) = (vec![0.0; model.dim()], vec![0.0; 2]);
+    hessian.diagonal(&mut diagonal);
+    hessian.diagonal_at(&[coordinate(1, 0), coordinate(3, 3)], &mut some);
+    assert_eq!(some, [diagonal[coordinate(1, 0)], diagonal[coordinate(3, 3)]]);
+    let gradient_at = |c: usize, h: f64| {
+        let mut moved = dense.clone();
+        moved[c] += h;
+        let mut gradient = vec![0.0; model.dim()];
+        model.value_and_gradient(SparseRef::new(&all, &moved), &mut gradient);
+        gradient
+    };
+    for c in 0..model.dim() {
+        let h = 1e-5;
+        let (up, down) = (gradient_at(c, h), gradient_at(c, -h));
+        for b in 0..model.dim() {
+            let bend = (up[b] - down[b]) / (2.0 * h);
+            assert!(
+                (block[(b, c)] - bend).abs() < 1e-7,
+                "{:?} {:?}: {} against {bend}",
+                entry(b),
+                entry(c),
+                block[(b, c)]
+            );
+        }
+        assert!((block[(c, c)] - diagonal[c]).abs() < 1e-14);
+    }
+    // The restriction says the same: products, diagonal, gradient.
+    let mut restricted = model.restrict(&support);
+    let mut slope = vec![0.0; support.len()];
+    restricted.value_and_gradient(&x, &mut slope);
+    let mut whole = vec![0.0; model.dim()];
+    model.value_and_gradient(SparseRef::new(&support, &x), &mut whole);
+    let v: Vec<f64> = (0..support.len()).map(|a| (a as f64 * 1.7).sin()).collect();
+    let mut product = vec![0.0; support.len()];
+    restricted.hessian_product(&v, &mut product);
+    let mut own = vec![0.0; support.len()];
+    restricted.hessian_diagonal(&mut own);
+    for (a, &c) in support.iter().enumerate() {
+        assert!((slope[a] - whole[c]).abs() < 1e-12);
+        assert!((own[a] - diagonal[c]).abs() < 1e-12);
+        let expected: f64 = support.iter().zip(&v).map(|(&b, v)| block[(c, b)] * v).sum();
+        assert!((product[a] - expected).abs() < 1e-12, "{} against {expected}", product[a]);
+    }
+}
+
+#[test]
+fn infinite_outside_the_cone_and_the_bounds() {
+    let model = model(40, 3, 1);
+    let support = support(3, &[(0, 1)]);
+    let value = |diagonal: f64, off: f64| {
+        let x: Vec<f64> =
+            support.iter().map(|&c| if entry(c).0 == entry(c).1 { diagonal } else { off * 2f64.sqrt() }).collect();
+        model.value(SparseRef::new(&support, &x))
+    };
+    let middle = (model.bounds().alpha * model.bounds().beta).sqrt();
+    assert!(value(middle, 0.1 * middle).is_finite());
+    assert_eq!(value(middle, 1.5 * middle), f64::INFINITY);
+    assert_eq!(value(0.0, 0.0), f64::INFINITY);
+    assert_eq!(value(2.0 * model.bounds().beta, 0.0), f64::INFINITY);
+    assert_eq!(value(0.5 * model.bounds().alpha, 0.0), f64::INFINITY);
+    assert_eq!(model.value(SparseRef::ZERO), f64::INFINITY);
+}

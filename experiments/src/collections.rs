@@ -1,0 +1,140 @@
+//! Text collections: the real files where they are given, the simulated text model of the same shape otherwise.
+
+use crate::frame::{Failure, Result, Settings};
+use ksparse::design::{Design, Sparse};
+use ksparse::simulate::{self, Text};
+use ksparse_io::{Labels, ReadOptions, Storage};
+use rand::{SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
+use std::path::Path;
+
+/// A collection split in two.
+#[derive(Debug)]
+pub struct Split {
+    /// Rows to fit on.
+    pub train: Sparse<'static>,
+    /// Their labels, -1 and +1.
+    pub train_labels: Vec<f64>,
+    /// Rows to test on.
+    pub test: Sparse<'static>,
+    /// Their labels.
+    pub test_labels: Vec<f64>,
+}
+
+/// Where documents come from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Source {
+    /// A file in the folder of `--data`, the labels that count as +1 (all of two classes when empty), p, and whether rows are scaled to norm 1.
+    File { name: &'static str, positive: &'static str, features: usize, unit_rows: bool },
+    /// The text model.
+    Model(Text),
+}
+
+/// A collection by name, with how many of its rows are for fitting.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Collection {
+    /// The name in rows and figures.
+    pub name: &'static str,
+    source: Source,
+    /// Rows to fit on.
+    pub train: usize,
+    /// Rows to test on.
+    pub test: usize,
+}
+
+/// The collections of a run: rcv1 and news20 as files with `--data`, of their shapes without, a small one for a quick run without.
+pub fn collections(settings: &Settings) -> Vec<Collection> {
+    let file = |name, positive, features, unit_rows| Source::File { name, positive, features, unit_rows };
+    match (&settings.data, settings.quick) {
+        (Some(_), _) => vec![
+            Collection {
+                name: "rcv1",
+                source: file("rcv1_binary_23749.svm.xz", "", 47_236, false),
+                train: 12_000,
+                test: 11_749,
+            },
+            Collection {
+                name: "news20",
+                source: file("news20.svm.xz", "11:20", 62_061, true),
+                train: 8_000,
+                test: 7_935,
+            },
+        ],
+        (None, true) => vec![model("small text", Text { n: 1600, p: 4000, mean_tokens: 60.0 }, 800)],
+        (None, false) => vec![
+            model("rcv1 shape", Text { n: 40_242, ..Text::rcv1() }, 20_242),
+            model("news20 shape", Text { n: 19_996, ..Text::news20() }, 10_000),
+        ],
+    }
+}
+
+fn model(name: &'static str, shape: Text, train: usize) -> Collection {
+    Collection { name, source: Source::Model(shape), train, test: shape.n - train }
+}
+
+impl Collection {
+    /// p.
+    pub fn features(&self) -> usize {
+        match self.source {
+            Source::File { features, .. } => features,
+            Source::Model(shape) => shape.p,
+        }
+    }
+
+    /// Reads or simulates it, and splits its rows at random by the seed.
+    pub fn load(&self, settings: &Settings, seed: u64) -> Result<Split> {
+        let (design, labels) = match (self.source, &settings.data) {
+            (Source::Model(shape), _) => {
+                let data = simulate::text(&shape, seed);
+                (data.design, data.target)
+            }
+            (Source::File { name, positive, features, .. }, Some(folder)) => {
+                read(&folder.join(name), positive, features)?
+            }
+            (Source::File { name, .. }, None) => {
+                return Err(Failure::Usage(format!("{} needs --data with the file {name}", self.name)));
+            }
+        };
+        let unit_rows = matches!(self.source, Source::File { unit_rows: true, .. });
+        let mut order: Vec<usize> = (0..design.nrows()).collect();
+        order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+        let (train, test) = order.split_at(self.train.min(order.len()));
+        let of = |rows: &[usize]| rows.iter().map(|&i| labels[i]).collect();
+        Ok(Split {
+            train: copied(&design, train, unit_rows)?,
+            train_labels: of(train),
+            test: copied(&design, test, unit_rows)?,
+            test_labels: of(test),
+        })
+    }
+}
+
+fn read(path: &Path, positive: &str, features: usize) -> Result<(Sparse<'static>, Vec<f64>)> {
+    let failure = |problem: String| Failure::Content { path: path.to_path_buf(), problem };
+    let options = ReadOptions { features: Some(features), storage: Storage::Sparse, ..ReadOptions::default() };
+    let table = ksparse_io::read(path, &options).map_err(|e| failure(e.to_string()))?;
+    let labelled = || {
+        let target = table.target()?;
+        let labels = if positive.is_empty() { Labels::find(target)? } else { Labels::with_positive(target, positive)? };
+        labels.signs(target)
+    };
+    let labels = labelled().map_err(|e| failure(e.to_string()))?;
+    match table.matrix {
+        ksparse_io::Matrix::Sparse(design) => Ok((design, labels)),
+        _ => Err(failure("not a sparse matrix".to_string())),
+    }
+}
+
+/// Some rows of a design, copied, each scaled to norm 1 if asked.
+fn copied(design: &Sparse<'static>, rows: &[usize], unit: bool) -> Result<Sparse<'static>> {
+    let (mut pointers, mut columns, mut values, mut row) = (vec![0u64], Vec::new(), Vec::new(), Vec::new());
+    for &i in rows {
+        design.row(i, &mut row);
+        let norm = row.iter().map(|(_, v)| v * v).sum::<f64>().sqrt();
+        let scale = if unit && norm > 0.0 { 1.0 / norm } else { 1.0 };
+        columns.extend(row.iter().map(|(j, _)| *j as u32));
+        values.extend(row.iter().map(|(_, v)| v * scale));
+        pointers.push(columns.len() as u64);
+    }
+    Ok(Sparse::from_rows(rows.len(), design.ncols(), &pointers, &columns, &values)?)
+}
