@@ -12,7 +12,7 @@
 //! | SciPy, NumPy | `.npz` | a sparse matrix, or arrays `X` and `y` |
 //! | Matrix Market | `.mtx` | a matrix; the target in a column or a second file |
 //! | mapped | `.ksb` | everything, opened without reading it |
-//! | Parquet | `.parquet` | columns with names |
+//! | Parquet | `.parquet` | columns with names (feature `parquet`) |
 //!
 //! Any of them may be compressed (gzip, bzip2, xz, zstd), which is seen by the content, not by the name. `-` is standard input or output.
 
@@ -28,6 +28,8 @@ mod npy;
 mod npz;
 mod options;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod read;
 mod roles;
 mod source;

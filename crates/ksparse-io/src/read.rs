@@ -43,6 +43,12 @@ fn read_source(mut source: Source, path: &Path, options: &ReadOptions) -> Result
     finish(table, path, options)
 }
 
+#[cfg(feature = "parquet")]
+fn read_parquet(source: &mut Source, options: &ReadOptions) -> Result<Table> {
+    crate::parquet::read(source, options)
+}
+
+#[cfg(not(feature = "parquet"))]
 fn read_parquet(source: &mut Source, _: &ReadOptions) -> Result<Table> {
     Err(Error::input(
         &*source.name,

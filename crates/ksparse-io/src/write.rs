@@ -57,6 +57,12 @@ pub fn convert(from: &Path, to: &Path, reading: &ReadOptions, writing: &WriteOpt
     Ok((table, notes))
 }
 
+#[cfg(feature = "parquet")]
+fn write_parquet(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    crate::parquet::write(table, out)
+}
+
+#[cfg(not(feature = "parquet"))]
 fn write_parquet(_: &Table, _: &mut dyn Write) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "this program was built without Parquet (feature `parquet`)"))
 }

@@ -17,6 +17,8 @@ const FORMATS: &[(&str, Format)] = &[
     ("npz", Format::Npz),
     ("mtx", Format::MatrixMarket),
     ("ksb", Format::Ksb),
+    #[cfg(feature = "parquet")]
+    ("parquet", Format::Parquet),
 ];
 
 fn has_names(format: Format) -> bool {
