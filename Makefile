@@ -7,14 +7,14 @@ BUILD := --locked --workspace
 .PHONY: help demo test bench lint doc
 
 help:
-	@echo 'make demo    fit simulated data with every solver, choose k (a few seconds once built)'
+	@echo 'make demo    simulate data, fit, predict, choose k, draw a path: files in target/demo (seconds, once built)'
 	@echo 'make test    formatting, lints, documentation, all tests: what must pass before a commit'
 	@echo 'make bench   compare with other libraries (bench/README.md); ARGS=--quick for a subset'
 	@echo 'make lint    formatting and lints only'
 	@echo 'make doc     documentation only, to target/doc/ksparse/index.html'
 
 demo:
-	@$(CARGO) run --release --locked --quiet --package ksparse --example demo
+	@$(CARGO) run --release --locked --quiet --package ksparse-cli -- demo --dir target/demo
 
 test: lint doc
 	$(CARGO) test $(BUILD) --all-features

@@ -5,6 +5,7 @@ use crate::report::{self, Facts, Table, count, seconds, significant};
 use crate::screen::{bold, dim};
 use ksparse::select::Training;
 use ksparse::{Solution, Status};
+use ksparse_io::Labels;
 use ksparse_io::model::{Coefficient, FORMAT, Model, VERSION};
 use serde::Serialize;
 use std::fmt::Write;
@@ -48,7 +49,7 @@ struct FitJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     feature_names: Option<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    labels: Option<&'a ksparse_io::Labels>,
+    labels: Option<&'a Labels>,
     standardized: bool,
     iterations: usize,
     status: &'a str,
@@ -138,9 +139,7 @@ impl<'a> Fitted<'a> {
         let task = &self.prepared.task;
         let mut facts = Facts::default();
         facts.add("loss", task.describe());
-        if let Some(labels) = &task.labels {
-            facts.add("labels", labels.to_string());
-        }
+        add_labels(&mut facts, task.labels.as_ref());
         facts.add("lambda", significant(self.model.lambda));
         let of = if self.model.standardized { " (of the standardised columns)" } else { "" };
         facts.add("objective", format!("{}{of}", bold(&significant(self.model.objective))));
@@ -156,12 +155,21 @@ impl<'a> Fitted<'a> {
     }
 }
 
+/// What -1 and +1 stand for, unless that is what they are called.
+pub fn add_labels(facts: &mut Facts, labels: Option<&Labels>) {
+    if let Some(labels) = labels
+        && (labels.name(-1.0), labels.name(1.0)) != ("-1", "1")
+    {
+        facts.add("labels", labels.to_string());
+    }
+}
+
 /// The coefficients of a model, the largest first.
 pub fn coefficients(model: &Model, most: usize) -> String {
     let named = model.coefficients.iter().any(|c| c.feature.is_some());
     let mut order: Vec<&Coefficient> = model.coefficients.iter().collect();
     order.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
-    let mut table = Table::new(&[if named { "feature" } else { "column" }, "coefficient"]);
+    let mut table = Table::new(&["feature", "coefficient"]);
     for entry in order.iter().take(most) {
         let name = entry.feature.clone().unwrap_or_else(|| (entry.column + 1).to_string());
         table.row(vec![name, significant(entry.value)]);
@@ -177,7 +185,8 @@ pub fn coefficients(model: &Model, most: usize) -> String {
         let _ = writeln!(text, "{}", dim(&format!("... and {rest} smaller ones (--verbose shows all)")));
     }
     if !named && !order.is_empty() {
-        let _ = writeln!(text, "{}", dim("columns are counted from 1 here, from 0 in JSON"));
+        let _ =
+            writeln!(text, "{}", dim("features are counted from 1 here, from 0 in JSON; the target is not counted"));
     }
     text
 }

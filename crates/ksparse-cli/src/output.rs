@@ -2,9 +2,46 @@
 
 use crate::failure::{Failure, Result};
 use crate::interrupt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes a file beside its place and renames it; the first Ctrl-C waits for that.
 pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
     interrupt::listening(|| ksparse_io::write_atomically(path, |out| out.write_all(contents))).map_err(Failure::writing)
+}
+
+/// Writes those files that have a name and contents; all are tried, the first failure is told.
+pub fn write_all(files: &[(&Option<PathBuf>, Option<String>)]) -> Result<()> {
+    let mut result = Ok(());
+    for (path, contents) in files {
+        if let (Some(path), Some(contents)) = (path, contents) {
+            result = result.and(write(path, contents.as_bytes()));
+        }
+    }
+    result
+}
+
+/// `Err` for a file that could not be written later on: better now than after an hour of work.
+pub fn check(paths: &[&Option<PathBuf>]) -> Result<()> {
+    for path in paths.iter().filter_map(|path| path.as_deref()) {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if path.as_os_str() == "-" || path.exists() && !path.is_dir() {
+            continue;
+        }
+        let problem = match (path.is_dir(), parent.is_dir()) {
+            (true, _) => "it is a directory".to_string(),
+            (_, false) => format!("there is no directory {}", parent.display()),
+            _ => match std::fs::metadata(parent) {
+                Ok(about) if about.permissions().readonly() => format!("{} may only be read", parent.display()),
+                Ok(_) => continue,
+                Err(error) => error.to_string(),
+            },
+        };
+        return Err(Failure::Work(format!("{}: cannot write: {problem}; choose another place", path.display())));
+    }
+    Ok(())
+}
+
+/// Whether one of these files is standard output, which then holds nothing else.
+pub fn to_standard_output(paths: &[&Option<PathBuf>]) -> bool {
+    paths.iter().any(|path| path.as_deref() == Some(Path::new("-")))
 }

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Rows of the table unless all are asked for.
-const ROWS: usize = 25;
+const ROWS: usize = 40;
 /// Coefficients of the chosen model unless all are asked for.
 const COEFFICIENTS: usize = 10;
 

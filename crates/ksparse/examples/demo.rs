@@ -1,6 +1,6 @@
 //! The library at work on simulated data whose truth is known: two hard problems for every solver, then the choice of k.
 //!
-//! `make demo`, or `cargo run --release --example demo`
+//! `cargo run --release --package ksparse --example demo`
 #![allow(clippy::print_stdout)]
 
 use ksparse::design::{Dense, Rows};

@@ -80,7 +80,7 @@
 //! | a proof that there is nothing better | [`Exact`](solver::Exact) | branch and bound: hundreds of columns, k up to 15 or so, a meaningful ridge |
 //!
 //! Every solver takes every smooth objective, a start ([`Solver::fit_from`]), free coordinates ([`Sparsity::keep`]) and a watcher that may end the
-//! run ([`Solver::solve`]). `make demo` runs them side by side.
+//! run ([`Solver::solve`]). The example `demo` runs them side by side.
 //!
 //! # What a status means
 //!

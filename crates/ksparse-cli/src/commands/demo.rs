@@ -25,16 +25,16 @@ pub fn run(args: &DemoArgs, screen: Screen) -> Result<()> {
     std::fs::create_dir_all(dir).map_err(refused)?;
     let steps = [
         (
-            "Data: 600 rows, 2000 correlated columns, 12 of them with an effect on the label.",
-            "simulate logistic --rows 600 --cols 2000 --nonzeros 12 --correlation 0.5 -o {data.csv} --truth {truth.json}",
+            "Data: 500 rows, 1000 correlated columns, 12 of them with an effect on the label.",
+            "simulate logistic --rows 500 --cols 1000 --nonzeros 12 --correlation 0.5 -o {data.csv} --truth {truth.json}",
         ),
         ("One fifth of the rows is put aside for testing.", "split {data.csv} --test 0.2 --seed 1"),
-        ("A model with 12 of the 2000 columns.", "fit {data.train.csv} -k 12 --lambda 1e-3 -o {model.json}"),
+        ("A model with 12 of the 1000 columns.", "fit {data.train.csv} -k 12 --lambda 1e-3 -o {model.json}"),
         ("How well it predicts the rows put aside.", "predict {model.json} {data.test.csv} -o {predictions.txt}"),
-        ("The true coefficients do, on the same rows:", "predict {truth.json} {data.test.csv} --score"),
+        ("How well the true coefficients do on the same rows.", "predict {truth.json} {data.test.csv} --score"),
         (
-            "Which k? Every k from 0 to 30, judged by cross-validation, and a picture of it.",
-            "path {data.train.csv} -k 0:30 --lambda 1e-3 --cv 5 --one-se --plot {path.svg} -o {chosen.json}",
+            "Which k? Every k from 0 to 20, judged by cross-validation, and a picture of it.",
+            "path {data.train.csv} -k 0:20 --lambda 1e-3 --cv 5 --one-se --plot {path.svg} -o {chosen.json}",
         ),
         ("The chosen model on the rows put aside.", "predict {chosen.json} {data.test.csv} --score"),
     ];

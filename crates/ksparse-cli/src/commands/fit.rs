@@ -28,8 +28,8 @@ pub struct FitArgs {
     #[arg(short, value_name = "K", required = true, value_parser = parse::one_k, allow_hyphen_values = true)]
     pub k: usize,
 
-    /// Columns that are in whatever they do for f, beside the k: names, or numbers counted from 0, separated by commas
-    #[arg(long, value_name = "COLS", value_parser = parse::words)]
+    /// Columns that are in whatever they do for f, beside the k: names, or numbers counted from 1, separated by commas
+    #[arg(long, value_name = "COLS", value_parser = parse::words, allow_hyphen_values = true)]
     pub keep: Option<Words>,
 
     #[command(flatten)]
@@ -84,6 +84,7 @@ Examples (the first line makes the data):
 
 pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
+    output::check(&[&args.output, &args.trace])?;
     let threads = Threads::new(args.solver.threads)?;
     threads.run(|| fit(args, &*solver, screen))
 }
@@ -101,16 +102,20 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     drop(watcher);
     let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
     let fitted = Fitted::new(&prepared, &training, &solution, solver.name(), k);
-    if let Some(path) = &args.trace {
-        output::write(path, trace(&solution.trace).as_bytes())?;
+    let files = [
+        (&args.trace, args.trace.is_some().then(|| trace(&solution.trace))),
+        (&args.output, args.output.is_some().then(|| fitted.model.to_json())),
+    ];
+    let written = output::write_all(&files);
+    if output::to_standard_output(&[&args.output, &args.trace]) {
+        return written;
     }
-    if let Some(path) = &args.output {
-        output::write(path, fitted.model.to_json().as_bytes())?;
-    }
-    if args.json {
-        return screen.print(&fitted.json(times));
-    }
-    screen.print(&fitted.table(times, args.output.as_deref(), screen.verbose))
+    // Even where a file could not be written: the result is not lost.
+    let text = match args.json {
+        true => fitted.json(times),
+        false => fitted.table(times, args.output.as_deref().filter(|_| written.is_ok()), screen.verbose),
+    };
+    screen.print(&text).and(written)
 }
 
 /// The iterations as CSV.

@@ -17,7 +17,7 @@ use ksparse::loss::TargetKind;
 use ksparse::path::GridSolution;
 use ksparse::select::{Criterion, CrossValidation, Folds, Metric, Rule};
 use ksparse::{Grid, Solver, Threads};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Fit a model for every k of a range, and choose one
@@ -100,6 +100,10 @@ Examples (the first line makes the data):
 
 pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
+    if let Some(path) = args.plot.as_ref().filter(|path| !is_svg(path)) {
+        return Err(Failure::Input(format!("--plot draws an SVG: call it {}", path.with_extension("svg").display())));
+    }
+    output::check(&[&args.output, &args.plot])?;
     let threads = Threads::new(args.solver.threads)?;
     threads.run(|| path(args, &*solver, screen))
 }
@@ -129,16 +133,27 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     });
     let report =
         PathReport { prepared: &prepared, training: &training, cells: &cells, choice, chosen, times, solved: &solved };
-    if let Some(path) = &args.plot {
-        output::write(path, plot::path(&report).as_bytes())?;
+    let files = [
+        (&args.plot, args.plot.is_some().then(|| plot::path(&report))),
+        (&args.output, report.chosen.as_ref().map(|chosen| chosen.model.to_json())),
+    ];
+    let written = output::write_all(&files);
+    if output::to_standard_output(&[&args.output, &args.plot]) {
+        return written;
     }
-    if let (Some(path), Some(chosen)) = (&args.output, &report.chosen) {
-        output::write(path, chosen.model.to_json().as_bytes())?;
-    }
-    if args.json {
-        return screen.print(&report.json(solver.name()));
-    }
-    screen.print(&report.table(solver.name(), args.output.as_deref(), args.plot.as_deref(), screen.verbose))
+    // Even where a file could not be written: the result is not lost.
+    let done = |path: &Option<PathBuf>| path.clone().filter(|_| written.is_ok());
+    let text = match args.json {
+        true => report.json(solver.name()),
+        false => {
+            report.table(solver.name(), done(&args.output).as_deref(), done(&args.plot).as_deref(), screen.verbose)
+        }
+    };
+    screen.print(&text).and(written)
+}
+
+fn is_svg(path: &Path) -> bool {
+    path.as_os_str() == "-" || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("svg"))
 }
 
 /// The cells to solve; k beyond the columns there are mean all of them.
@@ -224,11 +239,11 @@ impl ChoiceRule {
                     cell.score = Some((scored.mean, Some(scored.standard_error)));
                 }
                 let (best, how) = match rule {
-                    Rule::Best => (table.best(), "best mean"),
-                    Rule::OneStandardError => (table.one_standard_error(), "one standard error"),
+                    Rule::Best => (table.best(), "best mean of"),
+                    Rule::OneStandardError => (table.one_standard_error(), "one-standard-error rule on"),
                 };
                 let index = cells.iter().position(|cell| cell.k == best.k && cell.lambda == best.lambda);
-                let by = format!("{}-fold cross-validation, {how} {}", folds.count(), metric.name());
+                let by = format!("{}-fold cross-validation: {how} {}", folds.count(), metric.name());
                 Ok(index.map(|index| Choice { index, score: metric.name(), by }))
             }
         }

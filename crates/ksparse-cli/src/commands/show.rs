@@ -2,7 +2,7 @@
 
 use crate::failure::Result;
 use crate::model_file;
-use crate::outcome::coefficients;
+use crate::outcome::{add_labels, coefficients};
 use crate::report::{Facts, significant};
 use crate::screen::Screen;
 use std::path::PathBuf;
@@ -31,9 +31,7 @@ pub fn run(args: &ShowArgs, screen: Screen) -> Result<()> {
     if let Some(target) = &model.target {
         facts.add("target", target.clone());
     }
-    if let Some(labels) = &model.labels {
-        facts.add("labels", labels.to_string());
-    }
+    add_labels(&mut facts, model.labels.as_ref());
     facts.add("k", format!("{} ({} non-zero)", model.k, model.coefficients.len()));
     facts.add("lambda", significant(model.lambda));
     let of = if model.standardized { " (of the standardised columns)" } else { "" };

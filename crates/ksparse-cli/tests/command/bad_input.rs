@@ -192,6 +192,7 @@ fn places_that_cannot_be_written() {
     ] {
         refused(&bench, line, 1, &["nowhere", "cannot write"]);
     }
+    refused(&bench, "path data.csv -k 1:3 --plot picture.png", 2, &["picture.svg"]);
     // What was there before stays when its replacement fails.
     bench.file("kept.json", "precious");
     refused(&bench, "fit data.csv -k 3 --lambda -1 -o kept.json", 2, &[]);
@@ -203,7 +204,10 @@ fn places_that_cannot_be_written() {
 fn a_full_disk_is_noticed() {
     let bench = Bench::with_data();
     bench.ok("fit data.csv -k 3 -o model.json");
-    refused(&bench, "fit data.csv -k 3 -o /dev/full", 1, &["/dev/full", "space"]);
+    // The result is printed all the same: an hour of work is not lost with a disk.
+    let done = bench.run("fit data.csv -k 3 -o /dev/full");
+    assert!(done.code == 1 && done.stderr.contains("/dev/full") && done.stderr.contains("space"), "{}", done.stderr);
+    assert!(done.stdout.contains("objective") && !done.stdout.contains("/dev/full"), "{}", done.stdout);
     refused(&bench, "predict model.json data.csv -o /dev/full", 1, &["/dev/full", "space"]);
     refused(&bench, "convert data.csv /dev/full --to svmlight", 1, &["/dev/full", "space"]);
 }
