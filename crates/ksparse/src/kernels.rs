@@ -203,6 +203,39 @@ pub(crate) fn axpy4<T: Entry>(a: [f64; 4], x: [&[T]; 4], out: &mut [f64]) {
     arch().dispatch(Axpy4 { a, x, out })
 }
 
+/// Columns of a strip: one AVX-512 vector.
+pub(crate) const STRIP: usize = 8;
+
+struct TimesStrip<'a, 'b> {
+    starts: &'a [usize],
+    entries: &'a [(u32, f64)],
+    strip: &'a [[f64; STRIP]],
+    out: &'b mut [[f64; STRIP]],
+}
+
+impl WithSimd for TimesStrip<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        for (row, out) in self.starts.windows(2).zip(self.out) {
+            let mut sums = [0.0; STRIP];
+            for &(c, v) in &self.entries[row[0]..row[1]] {
+                let x = &self.strip[c as usize];
+                for l in 0..STRIP {
+                    sums[l] += v * x[l];
+                }
+            }
+            *out = sums;
+        }
+    }
+}
+
+/// A sparse matrix times eight columns stored side by side. Row r of the matrix has the `entries` (column, value) from `starts[r]` on.
+pub(crate) fn times_strip(starts: &[usize], entries: &[(u32, f64)], strip: &[[f64; STRIP]], out: &mut [[f64; STRIP]]) {
+    arch().dispatch(TimesStrip { starts, entries, strip, out })
+}
+
 /// Euclidean norm.
 pub(crate) fn norm(x: &[f64]) -> f64 {
     dot(x, x).sqrt()

@@ -83,6 +83,10 @@ fn minimise_part(part: &mut OnComponent, x: &mut [f64], options: &InnerOptions) 
         if outcome.ended == Ended::Abandoned && !part.gives_up() || inside() {
             return outcome;
         }
+        // The bounds can only raise the minimum.
+        if outcome.ended == Ended::Converged && outcome.value > options.abandon_above {
+            return Outcome { ended: Ended::Abandoned, ..outcome };
+        }
         x.copy_from_slice(&first);
     }
     adm::minimise(part, x, options)
