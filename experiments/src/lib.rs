@@ -21,6 +21,8 @@
 mod collections;
 mod compare;
 mod e1;
+mod e4;
+mod e5;
 pub mod frame;
 pub mod methods;
 mod text;
@@ -33,5 +35,7 @@ pub fn experiments() -> Vec<Box<dyn Experiment>> {
         Box::new(e1::LogisticSimulation::default()),
         Box::new(text::TextClassification::logistic()),
         Box::new(text::TextClassification::l2_svm()),
+        Box::new(e4::PrecisionSimulation),
+        Box::new(e5::BreastCancer::default()),
     ]
 }

@@ -1,6 +1,6 @@
 //! The command line: what can be said. Help, completions and man pages come from these definitions.
 
-use crate::commands::{completions, convert, demo, fit, man, path, predict, show, simulate, split};
+use crate::commands::{completions, convert, demo, fit, graph, lda, man, path, predict, show, simulate, split};
 use crate::screen::Screen;
 use clap::{Parser, Subcommand};
 
@@ -32,6 +32,8 @@ pub enum Command {
     Fit(fit::FitArgs),
     Predict(predict::PredictArgs),
     Path(path::PathArgs),
+    Graph(graph::GraphArgs),
+    Lda(lda::LdaArgs),
     Show(show::ShowArgs),
     Convert(convert::ConvertArgs),
     Split(split::SplitArgs),

@@ -10,6 +10,7 @@ mod data;
 mod failure;
 mod interrupt;
 mod model_file;
+mod network_file;
 mod outcome;
 mod output;
 mod path_report;

@@ -4,6 +4,8 @@ pub mod completions;
 pub mod convert;
 pub mod demo;
 pub mod fit;
+pub mod graph;
+pub mod lda;
 pub mod man;
 pub mod path;
 pub mod predict;
@@ -21,6 +23,8 @@ pub fn run(cli: &Cli) -> Result<()> {
         Command::Fit(args) => fit::run(args, screen),
         Command::Predict(args) => predict::run(args, screen),
         Command::Path(args) => path::run(args, screen),
+        Command::Graph(args) => graph::run(args, screen),
+        Command::Lda(args) => lda::run(args, screen),
         Command::Show(args) => show::run(args, screen),
         Command::Convert(args) => convert::run(args, screen),
         Command::Split(args) => split::run(args, screen),

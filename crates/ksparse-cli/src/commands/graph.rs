@@ -1,0 +1,331 @@
+//! `ksparse graph`: a network with exactly k edges.
+
+use crate::args::data::DataArgs;
+use crate::args::parse::{self, Ks};
+use crate::args::solve::SolverArgs;
+use crate::failure::{Failure, Result};
+use crate::interrupt;
+use crate::network_file;
+use crate::output;
+use crate::progress::Watcher;
+use crate::report::{self, Facts, Table, significant};
+use crate::screen::{Screen, bold};
+use ksparse::graphical::{self, Covariance, Network, Precision, Stability, Tuned, Units};
+use ksparse::select::Folds;
+use ksparse::solver::{Grahtp, Solver};
+use ksparse::{Objective, Path, Solution, SparseRef, Sparsity, Threads};
+use ksparse_io::Need;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Find the network of k edges among the columns: a sparse precision matrix
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = AFTER, after_help = "`ksparse graph --help` says what the edges mean and shows examples.")]
+pub struct GraphArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+
+    /// The number of edges, or several to choose from: 40, 10:100:10, or 5,10,20
+    #[arg(short, value_name = "EDGES", required = true, value_parser = parse::ks, allow_hyphen_values = true)]
+    pub k: Ks,
+
+    /// DATA is a covariance or correlation matrix, not samples
+    #[arg(long, conflicts_with_all = ["tune", "cv", "stability"])]
+    pub covariance: bool,
+
+    /// The number of samples behind a covariance matrix (for --criterion)
+    #[arg(long, value_name = "N", requires = "covariance", value_parser = clap::value_parser!(u64).range(1..))]
+    pub samples: Option<u64>,
+
+    /// Keep the units of the columns; otherwise each is divided by its standard deviation
+    #[arg(long)]
+    pub original_units: bool,
+
+    /// Choose k by the likelihood of other samples, in this file
+    #[arg(long, value_name = "DATA2", help_heading = "Choice of k", conflicts_with_all = ["cv", "criterion"])]
+    pub tune: Option<PathBuf>,
+
+    /// Choose k by cross-validation with N folds
+    #[arg(long, value_name = "N", help_heading = "Choice of k", conflicts_with = "criterion",
+          value_parser = clap::value_parser!(u64).range(2..))]
+    pub cv: Option<u64>,
+
+    /// Choose k by an information criterion [default: ebic, where there are several k]
+    #[arg(long, value_name = "NAME", help_heading = "Choice of k", value_parser = ["bic", "ebic"])]
+    pub criterion: Option<String>,
+
+    /// Say how often each edge is found on N random halves of the samples
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub stability: Option<u64>,
+
+    #[command(flatten)]
+    pub solver: SolverArgs,
+
+    /// Write the network here: .json, .csv, .graphml or .dot
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Draw the network here
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
+
+    /// Draw the partial correlations (with --stability the frequencies) as a heat map here
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub heat: Option<PathBuf>,
+
+    /// Print one JSON object instead of a table
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+const AFTER: &str = "\
+What it finds: the precision matrix O that minimises -log det O + <S, O>, S the covariance of the columns, with at most k pairs i < j
+  for which O_ij is not 0. In a Gaussian model a missing edge says that two columns are independent given all others; the weight shown,
+  -O_ij / sqrt(O_ii O_jj), is their correlation given all others. Columns are centred, and standardised unless --original-units.
+
+How k is chosen: by --tune (the likelihood of samples set aside), --cv, or --criterion (ebic is strict, and finds few false edges).
+The solver auto is GraHTP, followed by exchanges on small networks.
+
+Examples (the first line makes the data):
+  ksparse simulate precision --rows 200 --cols 20 -o data.csv
+  ksparse graph data.csv -k 15
+  ksparse graph data.csv -k 1:40 --cv 5 --plot network.svg -o network.graphml
+  ksparse graph data.csv -k 15 --stability 50 --json";
+
+/// Up to so many variables `auto` goes on after GraHTP.
+const SMALL: usize = 40;
+
+pub fn run(args: &GraphArgs, screen: Screen) -> Result<()> {
+    let format = args.output.as_deref().map(network_file::Format::of).transpose()?;
+    let solver = args.solver.build()?;
+    Threads::new(args.solver.threads)?.run(|| graph(args, &*solver, format, screen))
+}
+
+fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::Format>, screen: Screen) -> Result<()> {
+    let table = read(args, args.data.data.clone(), screen)?;
+    let blame = |error: ksparse::Error| Failure::from(error).within(&table.source);
+    let units = if args.original_units { Units::Original } else { Units::Standardized };
+    let covariance = if args.covariance {
+        let s = square(&table)?;
+        let rows = args.samples.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        Covariance::from_matrix(s.as_ref(), rows).map_err(blame)?
+    } else {
+        Covariance::from_samples(table.design(), units).map_err(blame)?
+    };
+    let model = Precision::new(covariance).map_err(blame)?;
+    let names: Vec<String> = (0..model.variables())
+        .map(|j| table.names.as_ref().map_or_else(|| format!("V{}", j + 1), |names| names[j].clone()))
+        .collect();
+    warn_about_constants(&model, &names, screen);
+    let default = Grahtp::default();
+    let solver: &dyn Solver = if solver.name() == "auto" && model.variables() > SMALL { &default } else { solver };
+
+    let started = Instant::now();
+    let path = Path { time_limit: args.solver.time_limit(), ..Path::over(within(&args.k.0, &model, screen)) };
+    let watcher = Watcher::bar(screen, "graph", path.ks.len());
+    let solved = interrupt::listening(|| path.solve(&model, solver, &mut |at| watcher.cell(at))).map_err(blame)?;
+    drop(watcher);
+    let networks: Vec<Network> = solved.solutions.iter().map(|s| model.network(s)).collect();
+    let choice = choose(args, &table, &model, &path, solver, &networks, screen)?;
+    let index = choice.as_ref().map_or(networks.len() - 1, |(tuned, _)| tuned.index);
+    let (network, solution, k) = (&networks[index], &solved.solutions[index], solved.ks[index]);
+    let frequencies = args.stability.map(|n| {
+        let stability = Stability {
+            resamples: usize::try_from(n).unwrap_or(usize::MAX),
+            seed: args.solver.seed,
+            ..Stability::default()
+        };
+        stability.frequencies(table.design(), units, &|s| {
+            let model = Precision::new(s.clone())?;
+            Ok(model.network(&solver.fit(&model, &Sparsity::new(k))?))
+        })
+    });
+    let frequencies = frequencies.transpose().map_err(blame)?;
+    let seconds = started.elapsed().as_secs_f64();
+
+    let found = Found { names: &names, network, frequencies: frequencies.as_ref() };
+    if let (Some(path), Some(format)) = (&args.output, format) {
+        output::write(path, found_file(&found, format, solution, k, solver.name(), seconds).as_bytes())?;
+    }
+    if let Some(path) = &args.plot {
+        output::write(path, network_file::drawing(&found, &table.source).as_bytes())?;
+    }
+    if let Some(path) = &args.heat {
+        output::write(path, network_file::heat_map(&found, &table.source).as_bytes())?;
+    }
+    if args.json {
+        let mut object = object(&found, solution, k, solver.name(), seconds);
+        if let Some((tuned, by)) = &choice {
+            object["choice"] =
+                json!({"by": by, "k": solved.ks, "scores": tuned.scores, "standard_errors": tuned.standard_errors});
+        }
+        return screen.print(&report::json(&object));
+    }
+    let mut facts = Facts::default();
+    let shape = format!("{} rows, {} columns", table.nrows(), table.ncols());
+    facts.add("data", format!("{} ({shape})", table.source));
+    facts.add("edges", format!("{} of {} pairs", network.edges().len(), model.pairs()));
+    if let Some((tuned, by)) = &choice {
+        facts.add("chosen", format!("k = {k} of {} by {by}: {}", solved.ks.len(), significant(tuned.scores[index])));
+    }
+    facts.add("objective", format!("{} (-log det O + <S, O>)", significant(model.value(solution.as_sparse()))));
+    facts.add("solver", format!("{}, {}, {}", solver.name(), solution.status, report::seconds(seconds)));
+    let mut text = facts.to_string();
+    text.push('\n');
+    text.push_str(&listing(&found, screen.verbose));
+    for path in [&args.output, &args.plot, &args.heat].into_iter().flatten() {
+        text.push_str(&format!("wrote {}\n", path.display()));
+    }
+    screen.print(&text)
+}
+
+/// A network with what is known about it.
+pub struct Found<'a> {
+    pub names: &'a [String],
+    pub network: &'a Network,
+    pub frequencies: Option<&'a faer::Mat<f64>>,
+}
+
+fn read(args: &GraphArgs, file: PathBuf, screen: Screen) -> Result<ksparse_io::Table> {
+    let table = ksparse_io::read(&file, &args.data.reading.options(Need::Absent)?)?;
+    table.notes.iter().for_each(|note| screen.note(note));
+    Ok(table)
+}
+
+/// The matrix in the file.
+fn square(table: &ksparse_io::Table) -> Result<faer::Mat<f64>> {
+    let (rows, columns) = (table.nrows(), table.ncols());
+    if rows != columns {
+        let message = format!(
+            "{}: {rows} rows and {columns} columns are no covariance matrix: leave out --covariance for samples, or --drop a column of names",
+            table.source
+        );
+        return Err(Failure::Input(message));
+    }
+    let mut matrix = faer::Mat::zeros(rows, columns);
+    for j in 0..columns {
+        table.design().mul(SparseRef::new(&[j], &[1.0]), matrix.col_as_slice_mut(j));
+    }
+    Ok(matrix)
+}
+
+/// The k asked for, at most all pairs.
+fn within(ks: &[usize], model: &Precision, screen: Screen) -> Vec<usize> {
+    if ks.last().is_some_and(|&k| k > model.pairs()) {
+        screen.note(&format!("there are {} pairs of columns: larger k mean all of them", model.pairs()));
+    }
+    ks.iter().map(|&k| k.min(model.pairs())).collect()
+}
+
+fn warn_about_constants(model: &Precision, names: &[String], screen: Screen) {
+    let s = model.covariance().matrix();
+    let constant: Vec<&str> = (0..names.len()).filter(|&j| s[(j, j)] == 0.0).map(|j| names[j].as_str()).collect();
+    if !constant.is_empty() {
+        screen.warn(&format!(
+            "{} never vary and have no edges: {}",
+            report::count(constant.len(), "column"),
+            constant.join(", ")
+        ));
+    }
+}
+
+/// Scores the networks where there is a choice to make, and says by what.
+fn choose(
+    args: &GraphArgs,
+    table: &ksparse_io::Table,
+    model: &Precision,
+    path: &Path,
+    solver: &dyn Solver,
+    networks: &[Network],
+    screen: Screen,
+) -> Result<Option<(Tuned, String)>> {
+    if let Some(file) = &args.tune {
+        let other = read(args, file.clone(), screen)?;
+        let others = model.covariance().of_others(other.design());
+        let others = others.map_err(|error| Failure::from(error).within(&other.source))?;
+        let tuned = graphical::held_out(networks, &others)?;
+        return Ok(Some((tuned, format!("the likelihood of {}", other.source))));
+    }
+    if let Some(count) = args.cv {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let folds = Folds::seeded(table.nrows(), count, args.solver.seed);
+        let folds = folds.map_err(|error| Failure::from(error).within(format!("--cv {count}")))?;
+        let units = if args.original_units { Units::Original } else { Units::Standardized };
+        let family = graphical::by_edges(path.clone(), solver);
+        let tuned = graphical::cross_validate(table.design(), units, &folds, &family)?;
+        return Ok(Some((tuned, format!("{count}-fold cross-validation of the likelihood"))));
+    }
+    if args.criterion.is_none() && networks.len() == 1 {
+        return Ok(None);
+    }
+    let name = args.criterion.as_deref().unwrap_or("ebic");
+    if model.covariance().rows().is_none() {
+        let message = format!("{name} needs the number of samples behind the matrix: say --samples N, or give one k");
+        return Err(Failure::Input(message));
+    }
+    let gamma = if name == "bic" { 0.0 } else { 0.5 };
+    Ok(Some((graphical::ebic(networks, model.covariance(), gamma)?, name.to_string())))
+}
+
+/// The edges, strongest first.
+fn listing(found: &Found, all: bool) -> String {
+    let mut edges = found.network.edges().to_vec();
+    edges.sort_by(|a, b| b.partial_correlation.abs().total_cmp(&a.partial_correlation.abs()));
+    let shown = if all { edges.len() } else { edges.len().min(20) };
+    let mut headings = vec!["edge", "", "partial correlation"];
+    headings.extend(found.frequencies.map(|_| "found"));
+    let mut table = Table::new(&headings);
+    for edge in &edges[..shown] {
+        let (i, j) = edge.nodes;
+        let mut row = vec![found.names[i].clone(), found.names[j].clone(), format!("{:.3}", edge.partial_correlation)];
+        row.extend(found.frequencies.map(|f| format!("{:.0} %", 100.0 * f[(i, j)])));
+        table.row(row);
+    }
+    let mut lines = table.lines();
+    lines[0] = bold(&lines[0]);
+    if shown < edges.len() {
+        lines.push(format!("... and {} more (--verbose shows all)", edges.len() - shown));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// What machines get.
+fn object(found: &Found, solution: &Solution, k: usize, solver: &str, seconds: f64) -> Value {
+    let o = found.network.precision();
+    let rows: Vec<Vec<f64>> = (0..o.nrows()).map(|i| (0..o.ncols()).map(|j| o[(i, j)]).collect()).collect();
+    let edges: Vec<Value> = found
+        .network
+        .edges()
+        .iter()
+        .map(|edge| {
+            let (i, j) = edge.nodes;
+            let mut value = json!({
+                "nodes": [i, j], "names": [found.names[i], found.names[j]],
+                "weight": edge.weight, "partial_correlation": edge.partial_correlation,
+            });
+            if let Some(frequencies) = found.frequencies {
+                value["frequency"] = json!(frequencies[(i, j)]);
+            }
+            value
+        })
+        .collect();
+    json!({
+        "k": k, "objective": solution.value, "status": solution.status, "iterations": solution.iterations, "seconds": seconds,
+        "solver": solver, "names": found.names, "edges": edges, "precision": rows,
+    })
+}
+
+fn found_file(
+    found: &Found,
+    format: network_file::Format,
+    solution: &Solution,
+    k: usize,
+    solver: &str,
+    seconds: f64,
+) -> String {
+    match format {
+        network_file::Format::Json => report::json(&object(found, solution, k, solver, seconds)),
+        other => network_file::text(found, other),
+    }
+}
