@@ -2,7 +2,7 @@
 
 use crate::args::data::DataArgs;
 use crate::args::loss::{LossArgs, NAMES};
-use crate::failure::Result;
+use crate::failure::{Failure, Result, in_file};
 use crate::report;
 use crate::screen::Screen;
 use ksparse::loss::{Loss, TargetKind};
@@ -56,6 +56,7 @@ impl Task {
         let (name, why) = match &args.loss {
             Some(name) => (name.as_str(), None),
             None => {
+                check_that_it_varies(target, &table.source)?;
                 let (name, why) = choose_loss(target, positive.is_some());
                 (name, Some(why))
             }
@@ -67,7 +68,7 @@ impl Task {
                     Some(positive) => Labels::with_positive(target, positive),
                     None => Labels::find(target),
                 };
-                let labels = labels.map_err(|error| crate::failure::in_file(&table.source, error))?;
+                let labels = labels.map_err(|error| in_file(&table.source, error))?;
                 (labels.signs(target)?, Some(labels))
             }
             TargetKind::Real => {
@@ -77,9 +78,9 @@ impl Task {
                         "--positive makes two classes, but the {name} loss is for numbers: use --loss {}",
                         with_labels.join(", ")
                     );
-                    return Err(crate::failure::Failure::Input(message));
+                    return Err(Failure::Input(message));
                 }
-                let numbers = target.numbers().map_err(|error| crate::failure::in_file(&table.source, error))?;
+                let numbers = target.numbers().map_err(|error| in_file(&table.source, error))?;
                 (numbers.to_vec(), None)
             }
         };
@@ -98,6 +99,17 @@ impl Task {
     pub fn describe(&self) -> String {
         self.why.as_ref().map_or(self.spec.name.clone(), |why| format!("{} ({why})", self.spec.name))
     }
+}
+
+/// A target that never changes is a slip (one class left in the file, the wrong column); who means it names the loss.
+fn check_that_it_varies(target: &Target, file: &str) -> Result<()> {
+    let first = target.label(0);
+    if (1..target.len()).any(|row| target.label(row) != first) {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "{file}: the target is {first} in every row (one class only), so there is nothing to learn; check --target, or the rows left in the file"
+    )))
 }
 
 /// Two labels are words, or whole numbers: two distinct measurements are no classes.

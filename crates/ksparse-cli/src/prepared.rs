@@ -5,6 +5,7 @@ use crate::args::loss::{LossArgs, default_lambda};
 use crate::args::parse::Words;
 use crate::data::{Data, Task};
 use crate::failure::{Failure, Result};
+use crate::report::count;
 use crate::screen::Screen;
 use ksparse::select::Problem;
 use ksparse_io::Need;
@@ -48,7 +49,7 @@ impl Prepared {
         let all = self.data.table.ncols() - self.keep.len();
         if k > all {
             let free = if self.keep.is_empty() { "" } else { " beside those kept" };
-            screen.warn(&format!("k = {k} is more than the {all} columns{free}: taking all {all}"));
+            screen.warn(&format!("k = {k} is more than the {}{free}: taking all of them", count(all, "column")));
         }
         k.min(all)
     }

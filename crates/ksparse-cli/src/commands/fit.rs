@@ -25,11 +25,11 @@ pub struct FitArgs {
     pub data: DataArgs,
 
     /// How many coefficients may be non-zero (the intercept and --keep are not counted; more than there are columns means all)
-    #[arg(short, value_name = "K", required = true, value_parser = parse::one_k, allow_hyphen_values = true)]
+    #[arg(short, value_name = "K", help_heading = "Model", required = true, value_parser = parse::one_k, allow_hyphen_values = true)]
     pub k: usize,
 
     /// Columns that are in whatever they do for f, beside the k: names, or numbers counted from 1, separated by commas
-    #[arg(long, value_name = "COLS", value_parser = parse::words, allow_hyphen_values = true)]
+    #[arg(long, value_name = "COLS", help_heading = "Model", value_parser = parse::words, allow_hyphen_values = true)]
     pub keep: Option<Words>,
 
     #[command(flatten)]

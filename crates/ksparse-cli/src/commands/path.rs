@@ -28,15 +28,15 @@ pub struct PathArgs {
     pub data: DataArgs,
 
     /// The values of k: 1:200, 10:200:10, 5,10,20, or a mixture; 0 is the model of the intercept alone
-    #[arg(short, value_name = "KS", required = true, value_parser = parse::ks, allow_hyphen_values = true)]
+    #[arg(short, value_name = "KS", help_heading = "Model", required = true, value_parser = parse::ks, allow_hyphen_values = true)]
     pub k: Ks,
 
     /// Ridges to try with every k, separated by commas
-    #[arg(long, value_name = "L1,L2,...", value_parser = parse::lambdas, conflicts_with = "lambda", allow_hyphen_values = true)]
+    #[arg(long, value_name = "L1,L2,...", help_heading = "Model", value_parser = parse::lambdas, conflicts_with = "lambda", allow_hyphen_values = true)]
     pub lambdas: Option<Lambdas>,
 
     /// Columns that are in whatever they do for f, beside the k: names, or numbers counted from 1, separated by commas
-    #[arg(long, value_name = "COLS", value_parser = parse::words, allow_hyphen_values = true)]
+    #[arg(long, value_name = "COLS", help_heading = "Model", value_parser = parse::words, allow_hyphen_values = true)]
     pub keep: Option<Words>,
 
     #[command(flatten)]
@@ -149,7 +149,14 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
             report.table(solver.name(), done(&args.output).as_deref(), done(&args.plot).as_deref(), screen.verbose)
         }
     };
-    screen.print(&text).and(written)
+    screen.print(&text).and(written)?;
+    match &args.output {
+        Some(path) if report.chosen.is_none() => Err(Failure::Work(format!(
+            "{} was not written: the path was stopped before a k was chosen",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn is_svg(path: &Path) -> bool {
@@ -229,8 +236,16 @@ impl ChoiceRule {
                 let watcher = Watcher::spinner(screen, "cross-validation");
                 let mut watch = |at: &ksparse::select::CvProgress| watcher.fold(at);
                 let table = interrupt::listening(|| validation.table(&prepared.problem(), folds, solver, &mut watch));
-                let table = table.map_err(|error| prepared.blame(error))?;
                 drop(watcher);
+                let table = match table {
+                    Ok(table) => table,
+                    // Too few folds to decide; the path itself is there.
+                    Err(error) if interrupt::asked() || grid.path.time_limit.is_some() => {
+                        screen.warn(&format!("no k is chosen: {error}"));
+                        return Ok(None);
+                    }
+                    Err(error) => return Err(prepared.blame(error)),
+                };
                 if table.folds().len() < folds.count() {
                     let (used, all) = (table.folds().len(), folds.count());
                     screen.warn(&format!("stopped: {used} of {all} folds decide"));

@@ -97,6 +97,7 @@ fn targets_that_do_not_suit() {
     let bench = Bench::new();
     bench.file("one.svm", "1 1:1\n1 1:2\n1 1:3\n");
     refused(&bench, "fit one.svm -k 1 --loss logistic", 2, &["one.svm", "one class only"]);
+    refused(&bench, "fit one.svm -k 1", 2, &["one.svm", "1 in every row", "--target"]);
     bench.file("three.svm", "1 1:1\n2 1:2\n3 1:3\n");
     refused(&bench, "fit three.svm -k 1 --loss logistic", 2, &["three.svm", "3 classes", "--positive"]);
     refused(&bench, "fit three.svm -k 1 --positive 7", 2, &["three.svm", "7"]);

@@ -191,7 +191,7 @@ fn threads_and_verbosity_change_no_bit() {
 fn too_large_a_k_means_all() {
     let bench = Bench::with_data();
     let done = bench.run("fit data.csv -k 1000 --json");
-    assert!(done.stderr.contains("k = 1000 is more than the 30 columns"), "{}", done.stderr);
+    assert!(done.stderr.contains("k = 1000 is more than the 30 columns: taking all of them"), "{}", done.stderr);
     let fit: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!((done.code, fit["k"].as_u64()), (0, Some(30)));
     assert_eq!(bench.run("fit data.csv -k 1000 --quiet").stderr, "");

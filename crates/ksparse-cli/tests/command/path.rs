@@ -75,4 +75,8 @@ fn a_path_out_of_time_reports_what_it_has() {
     let report = bench.json("path data.csv -k 1:8 --time-limit 0 --json");
     assert_eq!(report["stopped"], "time-limit");
     assert!(report["path"].as_array().unwrap().len() < 8);
+    // A model that was asked for and not chosen is a failure, after the report.
+    let done = bench.run("path data.csv -k 1:8 --time-limit 0 --cv 3 --json -o model.json");
+    assert!(done.code == 1 && done.stderr.contains("model.json was not written"), "{}", done.stderr);
+    assert!(done.stdout.contains("time-limit") && !bench.path("model.json").exists());
 }
