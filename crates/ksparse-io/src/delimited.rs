@@ -101,7 +101,7 @@ impl Plan {
         Err(Error::input(
             Place::line(name, line),
             format!("{count} fields where {} were expected", self.roles.len()),
-            "the line may be cut short, or the separator is not the one detected (--separator)",
+            "the line may be cut short, or the separator is not the one detected",
         ))
     }
 }
@@ -155,7 +155,7 @@ fn plan(name: &str, head: &[u8], options: &ReadOptions, notes: &mut Vec<String>)
         return Err(Error::input(
             Place::line(name, lines[1].0),
             format!("{} fields where the header has {}", data.len(), names.len()),
-            "the line may be cut short, or the separator is not the one detected (--separator)",
+            "the line may be cut short, or the separator is not the one detected",
         ));
     }
     let words: Vec<bool> = data.iter().map(|f| number(f).is_none() && !is_missing(f)).collect();
