@@ -15,6 +15,19 @@
 //! | Parquet | `.parquet` | columns with names (feature `parquet`) |
 //!
 //! Any of them may be compressed (gzip, bzip2, xz, zstd), which is seen by the content, not by the name. `-` is standard input or output.
+//!
+//! ```
+//! use ksparse::{Auto, Risk, Solver, Sparsity, loss::Logistic};
+//! use ksparse_io::{Labels, ReadOptions, read_bytes};
+//!
+//! let text = "+1 1:2 3:0.5\n-1 2:1\n+1 1:1.5 2:0.2\n-1 2:0.7 3:1\n";
+//! let table = read_bytes("example", text.into(), &ReadOptions::default())?; // or `read(path, ...)`
+//! let labels = Labels::find(table.target()?)?; // -1 is -1, 1 is +1
+//! let risk = Risk::new(table.design(), labels.signs(table.target()?)?, Logistic::default())?.with_ridge(0.1)?;
+//! let solution = Auto::default().fit(&risk, &Sparsity::new(1))?;
+//! assert_eq!(solution.support, [0]);
+//! # Ok::<(), ksparse_io::Error>(())
+//! ```
 
 mod assemble;
 mod delimited;
