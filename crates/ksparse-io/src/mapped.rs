@@ -9,7 +9,8 @@ use std::fs::File;
 use std::path::Path;
 
 /// A matrix that lives in a mapped file. The system reads its pages on demand and may drop them again, so it may be larger
-/// than memory.
+/// than memory. Do not shorten the file meanwhile: the system ends a program that reads beyond the end. (Our own writers rename a new file into
+/// place, which leaves the old one as it was.)
 #[derive(Debug)]
 pub struct Mapped {
     // Before the map: fields are dropped in this order.

@@ -37,7 +37,7 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
             "start every line with a label, or none",
         ));
     }
-    if options.need == Need::Required && without.is_some() {
+    if options.need == Need::Required && options.target_file.is_none() && without.is_some() {
         return Err(Error::input(
             Place::line(&name, without.unwrap_or(1)),
             "the lines have no label",

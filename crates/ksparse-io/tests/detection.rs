@@ -155,6 +155,11 @@ fn targets_from_a_second_file() {
         let options = ReadOptions { target_file: Some(file), ..ReadOptions::default() };
         assert_eq!(read(&data, &options).unwrap().target, Some(expected), "{name}");
     }
+    // svmlight lines without labels.
+    let bare = dir.path().join("bare.svm");
+    std::fs::write(&bare, "1:2\n2:3\n").unwrap();
+    let options = ReadOptions { target_file: Some(dir.path().join("lines.txt")), ..ReadOptions::default() };
+    assert_eq!(read(&bare, &options).unwrap().target, Some(Target::Numbers(vec![1.0, -1.0])));
     let file = dir.path().join("short.txt");
     std::fs::write(&file, "1\n").unwrap();
     let options = ReadOptions { target_file: Some(file), ..ReadOptions::default() };
