@@ -1,6 +1,6 @@
 //! Writes one picture of each kind: `cargo run -p ksparse-plot --example gallery -- DIR`.
 
-use ksparse_plot::{Axis, Chart, CoefficientPath, Grid, HeatMap, Network, Series, Stems};
+use ksparse_plot::{Axis, Chart, CoefficientPath, Grid, HeatMap, Network, PathPage, PathStep, Series, Stems};
 use std::{env, fs, io, path::PathBuf};
 
 fn main() -> io::Result<()> {
@@ -9,7 +9,7 @@ fn main() -> io::Result<()> {
     for (name, svg) in pictures() {
         fs::write(folder.join(format!("{name}.svg")), svg)?;
     }
-    Ok(())
+    fs::write(folder.join("path.html"), page())
 }
 
 fn pictures() -> Vec<(&'static str, String)> {
@@ -127,4 +127,32 @@ fn network(nodes: usize, edges: usize) -> Network {
         network = network.edge(a, b, 2.0 * noise(e + 3000) - 0.8);
     }
     network
+}
+
+/// A path to be looked through in a browser.
+fn page() -> String {
+    let names: Vec<String> = (0..40).map(|i| format!("gene_{i}")).collect();
+    let step = |k: usize| {
+        let coefficients = (0..k).map(|j| 3.0 * (noise(j) - 0.5) * (1.0 - (-0.3 * (k - j) as f64).exp())).collect();
+        let score = 0.3 + 0.4 * (-(k as f64) / 6.0).exp() + 0.002 * k as f64;
+        PathStep {
+            k,
+            support: (0..k).collect(),
+            coefficients,
+            intercept: 0.25,
+            objective: 0.7 * (-(k as f64) / 8.0).exp(),
+            score: Some(score),
+            error: Some(0.03),
+            gap: Some(0.01 * k as f64),
+        }
+    };
+    PathPage {
+        title: "A path of 40 features".to_string(),
+        about: "simulated, logistic loss, solver auto".to_string(),
+        score: "cross-validated log loss".to_string(),
+        names,
+        steps: (1..=40).map(step).collect(),
+        chosen: Some(17),
+    }
+    .to_html()
 }

@@ -20,6 +20,7 @@
 //! | [`Stems`] | named values as stems from zero: the coefficients of one fit |
 //! | [`HeatMap`] | a matrix of colours with its colour bar, sequential or diverging |
 //! | [`Network`] | nodes, and edges with weight and sign, laid out by distances in the graph |
+//! | [`PathPage`] | an HTML page with a slider over k: the one with a script, its own |
 //! | [`Grid`] | small multiples of any of these, under one title and one legend |
 //!
 //! Nothing here panics, whatever the numbers: NaN, infinities and (on a log axis) numbers that are not positive are left out, a line breaks
@@ -33,6 +34,7 @@ mod heat;
 mod layout;
 mod network;
 mod path;
+mod path_page;
 mod series;
 mod svg;
 mod theme;
@@ -43,6 +45,7 @@ pub use grid::{Grid, Panel};
 pub use heat::{Colours, HeatMap};
 pub use network::{Edge, Network};
 pub use path::{CoefficientPath, Stems};
+pub use path_page::{PathPage, PathStep};
 pub use series::{Kind, Marker, Series};
 pub use svg::escape;
 pub use theme::{PALETTE, PALETTE_DARK};

@@ -238,3 +238,89 @@ fn fields_are_public_and_plain() {
     chart.series.push(Series { name: "s".to_string(), points: vec![(0.0, 1.0), (2.0, 3.0)], ..Series::default() });
     assert!(chart.to_svg().contains(">here</text>"));
 }
+
+fn page() -> ksparse_plot::PathPage {
+    use ksparse_plot::{PathPage, PathStep};
+    let step = |k: usize| PathStep {
+        k,
+        support: (0..k).chain([99]).collect(),
+        coefficients: (0..k).map(|j| if j % 2 == 0 { 1.0 / (j + 1) as f64 } else { -0.5 }).chain([1.0]).collect(),
+        intercept: 0.25,
+        objective: if k == 3 { f64::NAN } else { 1.0 / k as f64 },
+        score: (k != 2).then_some(0.5 - 0.1 * k as f64),
+        error: Some(0.05),
+        gap: (k == 4).then_some(0.01),
+    };
+    PathPage {
+        title: NASTY.to_string(),
+        about: NASTY.to_string(),
+        score: "</script><b>score".to_string(),
+        names: vec![
+            "</script><script>alert(1)".to_string(),
+            NASTY.to_string(),
+            "\u{2028}".to_string(),
+            "d".to_string(),
+        ],
+        steps: (1..=4).map(step).collect(),
+        chosen: Some(2),
+    }
+}
+
+#[test]
+fn a_page_holds_what_it_is_given_and_nothing_escapes() {
+    use ksparse_plot::PathPage;
+    let html = page().to_html();
+    assert_eq!(html.matches("<script").count(), 2, "its data and its script");
+    assert_eq!(html.matches("</script>").count(), 2);
+    for outside in ["http-equiv", "<link", "src=", "@import", "url("] {
+        assert!(!html.contains(outside), "{outside}");
+    }
+    assert!(!html.contains("NaN") && !html.contains(",99]"));
+    assert!(PathPage { chosen: Some(7), ..PathPage::default() }.to_html().contains("\"chosen\":null"));
+}
+
+/// Moves the slider in a real browser and reads what the page then shows.
+#[test]
+fn a_page_works_in_a_browser() {
+    use std::process::Command;
+    let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+    let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
+    let Some(browser) = names.into_iter().find(runs) else {
+        eprintln!("skipped: no Chromium found to open the page in");
+        return;
+    };
+    let look = "<script>window.onerror=e=>{document.title='error '+e};\
+        const look=()=>document.getElementById('k').textContent+', '+document.querySelectorAll('#bars rect').length+' bars, '+\
+        document.querySelectorAll('#paths .on').length+' lines, '+document.getElementById('facts').textContent.includes('proven gap');\
+        const seen=[look()],s=document.getElementById('slider');s.value=0;s.dispatchEvent(new Event('input'));seen.push(look());\
+        document.getElementById('on').click();document.getElementById('on').click();document.getElementById('on').click();seen.push(look());\
+        document.getElementById('best').click();seen.push(look());\
+        seen.push(performance.getEntriesByType('resource').length+' fetched');\
+        seen.push('overflow '+(document.documentElement.scrollWidth>innerWidth+1));document.title=seen.join(' | ')</script></body>";
+    let folder = std::env::temp_dir().join(format!("ksparse-plot-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("page.html");
+    std::fs::write(&file, page().to_html().replace("</body>", look)).expect("the page");
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--window-size=1000,900",
+            "--timeout=20000",
+        ])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg("--dump-dom")
+        .arg(format!("file://{}", file.display()))
+        .output()
+        .expect("the browser runs");
+    std::fs::remove_dir_all(&folder).ok();
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let title = dom.split("<title>").nth(1).and_then(|t| t.split("</title>").next()).unwrap_or_default();
+    assert_eq!(
+        title,
+        "k = 3 (chosen), 3 bars, 3 lines, false | k = 1, 1 bars, 1 lines, false | k = 4, 4 bars, 4 lines, true | \
+         k = 3 (chosen), 3 bars, 3 lines, false | 0 fetched | overflow false"
+    );
+}
