@@ -1,7 +1,7 @@
 //! The questions the GraHTP papers answer, asked of our rows.
 
-use crate::frame::{Curves, Finding, Row, Summary, Table, Verdict, verdict};
-use crate::methods::{self, GREEDY};
+use crate::frame::{Curves, Finding, Row, Summary, Verdict, verdict};
+use crate::methods::{self, CONSTANT, GREEDY};
 use ksparse_plot::{Axis, Chart};
 
 /// GraHTP and its fast version.
@@ -13,15 +13,19 @@ pub struct Plots {
     pub errors: Curves,
     /// CPU seconds.
     pub seconds: Curves,
+    /// f at the answers.
+    pub objectives: Curves,
 }
 
 impl Plots {
     /// Of these rows over `key`.
     pub fn new(rows: &[&Row], key: impl Fn(&Row) -> usize) -> Self {
         let error = |row: &Row| row.measures.first().copied().unwrap_or(f64::NAN);
+        let all: Vec<&str> = GREEDY.into_iter().chain(CONSTANT).collect();
         Self {
-            errors: Curves::new(rows, &GREEDY, &key, error),
-            seconds: Curves::new(rows, &GREEDY, &key, |row| row.seconds),
+            errors: Curves::new(rows, &all, &key, error),
+            seconds: Curves::new(rows, &all, &key, |row| row.seconds),
+            objectives: Curves::new(rows, &all, &key, |row| row.objective),
         }
     }
 
@@ -37,12 +41,6 @@ impl Plots {
 /// Seconds for a table.
 pub fn seconds(s: &Summary) -> String {
     if s.mean < 0.0995 { format!("{:.4}", s.mean) } else { format!("{:.2}", s.mean) }
-}
-
-/// A table of objectives by k.
-pub fn objectives(rows: &[&Row], caption: &str) -> Table {
-    let curves = Curves::new(rows, &GREEDY, |row| row.cell.k, |row| row.objective);
-    curves.table(caption, "k", |s| format!("{:.5}", s.mean))
 }
 
 fn names(methods: &[&str]) -> String {

@@ -1,10 +1,13 @@
 //! The methods that experiments compare: names, colours, and the settings of the papers.
 
-use ksparse::Solver;
-use ksparse::solver::{Auto, Fbs, Foba, Grahtp, Grasp, Limits};
+use ksparse::solver::{Auto, Fbs, Foba, Grahtp, Grasp, Limits, Step};
+use ksparse::{Objective, Risk, Solver};
 
 /// The methods of the GraHTP papers, in their order, and this library's default.
 pub const GREEDY: [&str; 6] = ["grahtp", "fgrahtp", "grasp", "fbs", "foba", "auto"];
+
+/// GraHTP and FGraHTP with a constant step of 4/L, as the papers state the methods (their constant they do not state).
+pub const CONSTANT: [&str; 2] = ["grahtp-constant", "fgrahtp-constant"];
 
 /// The name in figures and tables.
 pub fn label(method: &str) -> &str {
@@ -15,6 +18,8 @@ pub fn label(method: &str) -> &str {
         "fbs" => "FBS",
         "foba" => "FoBa",
         "auto" => "auto (ksparse's own)",
+        "grahtp-constant" => "GraHTP, constant step",
+        "fgrahtp-constant" => "FGraHTP, constant step",
         "glasso" => "GLasso",
         "iht" => "IHT",
         "htp" => "HTP",
@@ -25,7 +30,7 @@ pub fn label(method: &str) -> &str {
     }
 }
 
-/// The number of its colour, the same in every figure.
+/// The number of its colour, the same in every figure; from 8 on the colours come again, dashed.
 pub fn colour(method: &str) -> usize {
     match method {
         "grahtp" | "diht" => 0,
@@ -35,6 +40,8 @@ pub fn colour(method: &str) -> usize {
         "foba" | "iht" => 4,
         "glasso" => 5,
         "auto" => 7,
+        "grahtp-constant" => 8,
+        "fgrahtp-constant" => 9,
         _ => 6,
     }
 }
@@ -44,14 +51,15 @@ pub fn limits(most: usize) -> Limits {
     Limits { tolerance: 1e-4, max_iterations: most, ..Limits::default() }
 }
 
-/// A method of [`GREEDY`] under the papers' halting rules. The forward methods end when they have k coordinates.
-///
-/// GraHTP and FGraHTP take the library's adaptive step: the papers do not state theirs, and no single constant serves all the problems.
-pub fn greedy(method: &str, most: usize) -> Option<Box<dyn Solver>> {
+/// A method of [`GREEDY`] or [`CONSTANT`] under the papers' halting rules. The forward methods end when they have k coordinates.
+pub fn greedy(method: &str, most: usize, risk: &Risk, k: usize) -> Option<Box<dyn Solver>> {
     let limits = limits(most);
+    let constant = || Some(Step::Fixed(4.0 / risk.smoothness(2 * k)?));
     Some(match method {
         "grahtp" => Box::new(Grahtp { limits, ..Grahtp::default() }),
         "fgrahtp" => Box::new(Grahtp { limits, ..Grahtp::fast() }),
+        "grahtp-constant" => Box::new(Grahtp { limits, step: constant()?, ..Grahtp::default() }),
+        "fgrahtp-constant" => Box::new(Grahtp { limits, step: constant()?, ..Grahtp::fast() }),
         // It need not settle: its f may rise, and the best point seen is returned.
         "grasp" => Box::new(Grasp { limits: self::limits(most.min(50)), ..Grasp::default() }),
         "fbs" => Box::new(Fbs::default()),

@@ -13,6 +13,7 @@ mod model_file;
 mod network_file;
 mod outcome;
 mod output;
+mod page;
 mod path_report;
 mod plot;
 mod prepared;

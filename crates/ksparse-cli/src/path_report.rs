@@ -9,7 +9,7 @@ use ksparse::path::GridSolution;
 use ksparse::select::Training;
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Rows of the table unless all are asked for.
 const ROWS: usize = 40;
@@ -141,7 +141,7 @@ impl PathReport<'_> {
     }
 
     /// For people.
-    pub fn table(&self, solver: &str, model: Option<&Path>, plot: Option<&Path>, all: bool) -> String {
+    pub fn table(&self, solver: &str, files: &[(&str, Option<PathBuf>)], all: bool) -> String {
         let many_lambdas = self.solved.lambdas.len() > 1;
         let score = self.choice.as_ref().map(|choice| choice.score);
         let with_error = self.cells.iter().any(|cell| cell.score.is_some_and(|(_, error)| error.is_some()));
@@ -195,11 +195,10 @@ impl PathReport<'_> {
         }
         facts.add("data", format!("{}, read in {}", self.prepared.data.shape(), seconds(self.times.read)));
         facts.add("time", seconds(self.times.fit));
-        if let (Some(path), Some(_)) = (model, &self.chosen) {
-            facts.add("model", path.display().to_string());
-        }
-        if let Some(path) = plot {
-            facts.add("plot", path.display().to_string());
+        for (what, path) in files {
+            if let Some(path) = path.as_ref().filter(|_| *what != "model" || self.chosen.is_some()) {
+                facts.add(what, path.display().to_string());
+            }
         }
         let _ = write!(text, "\n{facts}");
         text

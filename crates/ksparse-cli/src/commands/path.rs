@@ -8,6 +8,7 @@ use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::outcome::{Fitted, Times};
 use crate::output;
+use crate::page;
 use crate::path_report::{Cell, Choice, PathReport};
 use crate::plot;
 use crate::prepared::Prepared;
@@ -56,6 +57,10 @@ pub struct PathArgs {
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub plot: Option<PathBuf>,
 
+    /// Write a page to look through in a browser: coefficients, score and gap for every k
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub report: Option<PathBuf>,
+
     /// Print one JSON object instead of a table
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -95,7 +100,7 @@ How k is chosen:
 Examples (the first line makes the data):
   ksparse simulate logistic --rows 400 --cols 200 --nonzeros 8 -o data.csv
   ksparse path data.csv -k 0:20
-  ksparse path data.csv -k 1:20 --cv 5 --one-se -o model.json
+  ksparse path data.csv -k 1:20 --cv 5 --one-se -o model.json --report path.html
   ksparse path data.csv -k 2:20:2 --lambdas 1e-1,1e-2,1e-3 --cv 5 --metric error --plot path.svg";
 
 pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
@@ -103,7 +108,7 @@ pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
     if let Some(path) = args.plot.as_ref().filter(|path| !is_svg(path)) {
         return Err(Failure::Input(format!("--plot draws an SVG: call it {}", path.with_extension("svg").display())));
     }
-    output::check(&[&args.output, &args.plot])?;
+    output::check(&[&args.output, &args.plot, &args.report])?;
     let threads = Threads::new(args.solver.threads)?;
     threads.run(|| path(args, &*solver, screen))
 }
@@ -135,10 +140,11 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
         PathReport { prepared: &prepared, training: &training, cells: &cells, choice, chosen, times, solved: &solved };
     let files = [
         (&args.plot, args.plot.is_some().then(|| plot::path(&report))),
+        (&args.report, args.report.is_some().then(|| page::path(&report, solver.name()))),
         (&args.output, report.chosen.as_ref().map(|chosen| chosen.model.to_json())),
     ];
     let written = output::write_all(&files);
-    if output::to_standard_output(&[&args.output, &args.plot]) {
+    if output::to_standard_output(&[&args.output, &args.plot, &args.report]) {
         return written;
     }
     // Even where a file could not be written: the result is not lost.
@@ -146,7 +152,8 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let text = match args.json {
         true => report.json(solver.name()),
         false => {
-            report.table(solver.name(), done(&args.output).as_deref(), done(&args.plot).as_deref(), screen.verbose)
+            let files = [("model", done(&args.output)), ("plot", done(&args.plot)), ("report", done(&args.report))];
+            report.table(solver.name(), &files, screen.verbose)
         }
     };
     screen.print(&text).and(written)?;

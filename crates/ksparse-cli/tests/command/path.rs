@@ -80,3 +80,35 @@ fn a_path_out_of_time_reports_what_it_has() {
     assert!(done.code == 1 && done.stderr.contains("model.json was not written"), "{}", done.stderr);
     assert!(done.stdout.contains("time-limit") && !bench.path("model.json").exists());
 }
+
+#[test]
+fn the_report_is_a_page_of_its_own_with_names_scores_and_gaps() {
+    let bench = Bench::with_data();
+    let shown = bench.ok("path labels.csv -k 1:6 --lambda 0.05 --cv 4 --report path.html");
+    assert!(shown.contains("path.html"), "{shown}");
+    let page = bench.read("path.html");
+    let data = page.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next()).unwrap();
+    let data: Value = serde_json::from_str(data).unwrap();
+    let report = bench.json("path labels.csv -k 1:6 --lambda 0.05 --cv 4 --json");
+    assert_eq!(data["chosen"], report["chosen"]["index"]);
+    let names = data["names"].as_array().unwrap();
+    for (step, cell) in data["steps"].as_array().unwrap().iter().zip(report["path"].as_array().unwrap()) {
+        for field in ["k", "objective", "score", "coefficients"] {
+            assert_eq!(step[field], cell[field], "{field}");
+        }
+        assert_eq!(step["error"], cell["standard_error"]);
+        let gap = step["gap"].as_f64().unwrap();
+        assert!((0.0..cell["objective"].as_f64().unwrap()).contains(&gap), "{gap}");
+        for (place, column) in step["support"].as_array().unwrap().iter().zip(cell["support"].as_array().unwrap()) {
+            let column = column.as_u64().unwrap() + 1;
+            assert_eq!(names[place.as_u64().unwrap() as usize].as_str().unwrap(), format!("x{column}"));
+        }
+    }
+    for outside in ["<link", "src=", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    // Without a ridge there is no bound, and without names the columns have numbers.
+    bench.ok("path data.svm -k 1:3 --lambda 0 --report path.html");
+    let page = bench.read("path.html");
+    assert!(page.contains("\"gap\":null") && page.contains("column "), "{page}");
+}

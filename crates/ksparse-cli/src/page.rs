@@ -1,0 +1,78 @@
+//! `ksparse path --report`: the path as a page to look through.
+
+use crate::path_report::{Cell, PathReport};
+use crate::report::significant;
+use ksparse::Sparsity;
+use ksparse::certificate::{CertifyOptions, certify};
+use ksparse_plot::{PathPage, PathStep};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// The proven gaps take at most so long for one k, and for all.
+const ONE_GAP: Duration = Duration::from_millis(500);
+const ALL_GAPS: Duration = Duration::from_secs(20);
+
+/// The page of the chosen lambda (without a choice, of the smallest): score, coefficients by name, and the gap where there is a ridge.
+pub fn path(report: &PathReport, solver: &str) -> String {
+    let chosen = report.choice.as_ref().map(|choice| &report.cells[choice.index]);
+    let lambda = chosen.map_or_else(|| report.solved.lambdas.last().copied().unwrap_or(0.0), |cell| cell.lambda);
+    let cells: Vec<&Cell> = report.cells.iter().filter(|cell| cell.lambda == lambda).collect();
+    let gaps = gaps(report, &cells, lambda);
+    let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut names = Vec::new();
+    let mut steps = Vec::new();
+    for (cell, gap) in cells.iter().zip(gaps) {
+        let model = report.training.model(cell.solution);
+        let mut step = PathStep {
+            k: cell.k,
+            intercept: model.intercept,
+            objective: cell.solution.value,
+            score: cell.score.map(|(mean, _)| mean),
+            error: cell.score.and_then(|(_, error)| error),
+            gap,
+            ..PathStep::default()
+        };
+        for (&column, &value) in model.support.iter().zip(&model.coefficients).filter(|(_, value)| **value != 0.0) {
+            let place = *places.entry(column).or_insert_with(|| {
+                let name = report.prepared.data.feature_name(column);
+                names.push(name.map_or_else(|| format!("column {}", column + 1), str::to_string));
+                names.len() - 1
+            });
+            step.support.push(place);
+            step.coefficients.push(value);
+        }
+        steps.push(step);
+    }
+    let by = report.choice.as_ref().map_or(String::new(), |choice| format!("; k chosen by {}", choice.by));
+    PathPage {
+        title: format!("Models of {}", report.prepared.data.table.source),
+        about: format!(
+            "{}; {} loss, lambda = {}, solver {solver}{by}",
+            report.prepared.data.shape(),
+            report.prepared.task.spec.name,
+            significant(lambda)
+        ),
+        score: report.choice.as_ref().map_or("objective", |choice| choice.score).to_string(),
+        names,
+        chosen: chosen.and_then(|chosen| cells.iter().position(|cell| cell.k == chosen.k)),
+        steps,
+    }
+    .to_html()
+}
+
+/// How far each model can be from the best of its size; `None` where that cannot be said (no ridge) or the time is up.
+fn gaps(report: &PathReport, cells: &[&Cell], lambda: f64) -> Vec<Option<f64>> {
+    let started = Instant::now();
+    let Ok(risk) = report.training.risk.reridged(lambda) else { return vec![None; cells.len()] };
+    let options = CertifyOptions { time_limit: Some(ONE_GAP), precision: 1e-3, ..CertifyOptions::default() };
+    let gap = |cell: &&Cell| {
+        if lambda <= 0.0 || started.elapsed() > ALL_GAPS {
+            return None;
+        }
+        let sparsity = Sparsity::new(cell.k).keep(report.prepared.keep.iter().copied());
+        let found = certify(&risk, &sparsity, cell.solution, &options, &mut |_| ControlFlow::Continue(()));
+        found.ok().map(|certificate| certificate.gap)
+    };
+    cells.iter().map(gap).collect()
+}
