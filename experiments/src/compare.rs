@@ -15,6 +15,8 @@ pub struct Plots {
     pub seconds: Curves,
     /// f at the answers.
     pub objectives: Curves,
+    /// Iterations.
+    pub iterations: Curves,
 }
 
 impl Plots {
@@ -26,6 +28,7 @@ impl Plots {
             errors: Curves::new(rows, &all, &key, error),
             seconds: Curves::new(rows, &all, &key, |row| row.seconds),
             objectives: Curves::new(rows, &all, &key, |row| row.objective),
+            iterations: Curves::new(rows, &all, &key, |row| row.iterations as f64),
         }
     }
 
@@ -41,6 +44,16 @@ impl Plots {
 /// Seconds for a table.
 pub fn seconds(s: &Summary) -> String {
     if s.mean < 0.0995 { format!("{:.4}", s.mean) } else { format!("{:.2}", s.mean) }
+}
+
+/// Mean iterations of some methods over all points, in words.
+pub fn mean_iterations(plots: &Plots, methods: &[&str]) -> String {
+    let mean = |m: &&str| {
+        let curve = plots.iterations.of(m);
+        let sum: f64 = curve.iter().map(|(_, s)| s.mean).sum();
+        (!curve.is_empty()).then(|| format!("{} {:.0}", methods::label(m), sum / curve.len() as f64))
+    };
+    methods.iter().filter_map(mean).collect::<Vec<_>>().join(", ")
 }
 
 fn names(methods: &[&str]) -> String {
