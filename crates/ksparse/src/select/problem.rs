@@ -116,6 +116,35 @@ impl Training<'_> {
             None => model,
         }
     }
+
+    /// A model of the original columns as a starting point for the risk: what [`model`](Self::model) makes of it is that model again.
+    ///
+    /// ```
+    /// use ksparse::{LinearModel, design::Dense, loss::Squared, select::Problem};
+    /// let x = Dense::from_columns(3, 2, vec![1.0, 2.0, 3.0, 5.0, 1.0, 3.0])?;
+    /// let loss = Squared::default();
+    /// let training = Problem { standardize: true, ..Problem::new(&x, &[1.0, 2.0, 3.0], &loss) }.on_all_rows()?;
+    /// let model = LinearModel { support: vec![1], coefficients: vec![2.0], intercept: 0.5 };
+    /// let again = training.model(&training.start(&model));
+    /// assert!((again.coefficients[0] - 2.0).abs() < 1e-12 && (again.intercept - 0.5).abs() < 1e-12);
+    /// # Ok::<(), ksparse::Error>(())
+    /// ```
+    pub fn start(&self, model: &LinearModel) -> Solution {
+        let (mut support, mut coefficients) = (model.support.clone(), model.coefficients.clone());
+        let mut intercept = model.intercept;
+        if let Some((centre, scale)) = &self.scaling {
+            for (&j, c) in support.iter().zip(&mut coefficients) {
+                // A column beyond the last is the solver's to refuse.
+                intercept += centre.get(j).unwrap_or(&0.0) * *c;
+                *c *= scale.get(j).unwrap_or(&1.0);
+            }
+        }
+        if self.risk.has_intercept() {
+            support.push(self.risk.features());
+            coefficients.push(intercept);
+        }
+        Solution::guess(support, coefficients)
+    }
 }
 
 /// The entries of the rows listed.

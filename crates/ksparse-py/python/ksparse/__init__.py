@@ -1,0 +1,49 @@
+"""Models with at most k non-zero coefficients, found directly under that constraint.
+
+Everything refers to one objective, a mean and not a sum::
+
+    f(w) = ( sum_i c_i loss(x_i'w + b, y_i) ) / ( sum_i c_i )  +  (alpha / 2) ||w||^2,      ||w||_0 <= k
+
+with sample weights c and an intercept b that is neither penalised nor counted in k.
+
+Estimators: `SparseLinearRegression`, `SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, and their ``...CV`` versions, which
+choose k and alpha. A function of your own: `minimize`. All k of a sequence: `path`. Pictures: `plot_path`, `plot_gap`.
+"""
+
+from . import datasets
+from ._classifiers import SparseHuberClassifier, SparseLogisticRegression, SparseSVC
+from ._core import SOLVERS, __version__
+from ._cv import (
+    SparseHuberClassifierCV,
+    SparseLinearRegressionCV,
+    SparseLogisticRegressionCV,
+    SparseSVCCV,
+)
+from ._minimize import minimize
+from ._path import path
+from ._plot import plot_gap, plot_path
+from ._regression import SparseLinearRegression
+from ._results import MinimizeResult, PathResult, Progress
+from ._validation import KSparseWarning
+
+__all__ = [
+    "SOLVERS",
+    "KSparseWarning",
+    "MinimizeResult",
+    "PathResult",
+    "Progress",
+    "SparseHuberClassifier",
+    "SparseHuberClassifierCV",
+    "SparseLinearRegression",
+    "SparseLinearRegressionCV",
+    "SparseLogisticRegression",
+    "SparseLogisticRegressionCV",
+    "SparseSVC",
+    "SparseSVCCV",
+    "__version__",
+    "datasets",
+    "minimize",
+    "path",
+    "plot_gap",
+    "plot_path",
+]

@@ -1,0 +1,214 @@
+"""What all linear estimators share."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._progress import Watcher
+from ._results import Progress
+from ._validation import TAKES, as_matrix, check_alpha, check_k, check_keep, seed, thread_count, validate
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ._core import Data, Model, Search
+
+Callback = Callable[[Progress], object]
+Prepared = tuple[Any, list[NDArray[np.float64]], NDArray[np.float64] | None]
+
+#: What is worth a warning, and what to do about it.
+ADVICE = {
+    "max_iterations": "increase max_iter, or start again from here with warm_start=True",
+    "diverged": "the step is too long: leave it to the solver, or shorten it",
+    "unattained": "the classes are separable and the coefficients grow without end: use a positive alpha",
+}
+
+
+class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """At most k coefficients of a linear predictor; subclasses choose the loss and say what a prediction is."""
+
+    def __init__(
+        self,
+        k: int | float | None = None,
+        *,
+        solver: str = "auto",
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        keep: Any = None,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        solver_options: Mapping[str, object] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.k = k
+        self.solver = solver
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.keep = keep
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.solver_options = solver_options
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    # The loss, by the core's name, and its parameter.
+
+    def _loss(self) -> tuple[str, float | None]:
+        raise NotImplementedError
+
+    # Problems for the core.
+
+    def _data(self, matrix: Any, target: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Data:
+        loss, parameter = self._loss()
+        return {
+            "matrix": matrix,
+            "target": target,
+            "weights": weights,
+            "loss": loss,
+            "loss_parameter": parameter,
+            "intercept": bool(self.fit_intercept),
+            "standardize": bool(self.standardize),
+        }
+
+    def _search(self, n_features: int) -> Search:
+        if not isinstance(self.solver, str):
+            raise TypeError(f"solver must be a string, got {type(self.solver).__name__}.")
+        options = {} if self.solver_options is None else dict(self.solver_options)
+        time_limit = self.time_limit
+        if time_limit is not None:
+            time_limit = float(check_scalar(time_limit, "time_limit", numbers.Real, min_val=0.0))
+        max_iter = self.max_iter
+        if max_iter is not None:
+            max_iter = int(check_scalar(max_iter, "max_iter", numbers.Integral, min_val=1))
+        return {
+            "solver": self.solver,
+            "tol": float(check_scalar(self.tol, "tol", numbers.Real, min_val=0.0)),
+            "max_iter": max_iter,
+            "time_limit": time_limit,
+            "options": options,
+            "keep": check_keep(self.keep, n_features, getattr(self, "feature_names_in_", None)),
+            "threads": thread_count(self.n_jobs),
+            "seed": seed(self.random_state),
+        }
+
+    # Fitting.
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """Checked data, a target for every linear predictor to fit, and sample weights."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callback: Callback | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The data. float32 and float64 in Fortran order and CSC matrices are read where they lie; other layouts are copied once.
+        y : array-like of shape (n_samples,)
+            The target: numbers for regression, labels (numbers or strings) for classification.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights; integers mean repeated samples. Those of `class_weight` are multiplied in.
+        callback : callable, default=None
+            Called once per iteration with a `Progress`; returning True or raising StopIteration ends the fit with the best point so far.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, targets, weights = self._prepare(X, y, sample_weight)
+        n_features = X.shape[1]
+        matrix, search = as_matrix(X), self._search(n_features)
+        k, alpha = check_k(self.k, n_features), check_alpha(self.alpha)
+        models = []
+        for row, target in enumerate(targets):
+            watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
+            data, start = self._data(matrix, target, weights), self._start(row, n_features)
+            models.append(_core.fit(data, search, k, alpha, start, watcher.callback()))
+            watcher.close(models[-1]["message"])
+        self._store(models, X.dtype)
+        return self
+
+    def _start(self, row: int, n_features: int) -> tuple[list[int], list[float], float] | None:
+        """The last fit as a starting point, where it is wanted and fits."""
+        coef = getattr(self, "coef_", None)
+        if not self.warm_start or coef is None:
+            return None
+        coef = np.atleast_2d(coef)
+        if coef.shape[1] != n_features or row >= coef.shape[0]:
+            return None
+        support = np.flatnonzero(coef[row])
+        return support.tolist(), coef[row, support].astype(np.float64).tolist(), float(np.ravel(self.intercept_)[row])
+
+    def _store(self, models: Sequence[Model], dtype: Any) -> None:
+        """Fitted attributes, and a warning if a search was not finished."""
+        self._set_models(models, dtype)
+        single = len(models) == 1
+        self.n_iter_ = max(1, *(model["n_iter"] for model in models), 1)
+        self.objective_ = models[0]["objective"] if single else np.array([model["objective"] for model in models])
+        self.status_ = models[0]["status"] if single else [model["status"] for model in models]
+        self.trace_ = models[0]["trace"] if single else [model["trace"] for model in models]
+        for model in models:
+            if model["status"] in ADVICE:
+                warnings.warn(f"{model['message']}: {ADVICE[model['status']]}.", ConvergenceWarning, stacklevel=3)
+
+    def _set_models(self, models: Sequence[Model], dtype: Any) -> None:
+        """What predictions need: a row of coefficients per model."""
+        coef = np.zeros((len(models), self.n_features_in_), dtype=dtype)
+        for row, model in zip(coef, models):
+            row[model["support"]] = model["coef"]
+        self.coef_: Any = coef
+        self.intercept_: Any = np.array([model["intercept"] for model in models], dtype=dtype)
+        self.support_ = np.unique(np.concatenate([model["support"] for model in models]))
+
+    # Predicting.
+
+    def _scores(self, X: Any) -> NDArray[Any]:
+        """The linear predictor, a column per model."""
+        check_is_fitted(self)
+        X = validate(self, X, reset=False, **TAKES)
+        coef = np.atleast_2d(self.coef_)
+        support = self.support_
+        # Only the columns in use are read, unless taking them out costs more than it saves.
+        if not (sp.issparse(X) and X.format == "csr") and 4 * support.size < X.shape[1]:
+            X, coef = X[:, support], coef[:, support]
+        scores: NDArray[Any] = np.asarray(X @ coef.T) + np.ravel(self.intercept_).astype(coef.dtype)
+        return scores
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    # Tags before scikit-learn 1.6.
+    def _more_tags(self) -> dict[str, Any]:
+        return {"requires_y": True, "preserves_dtype": [np.float64, np.float32]}

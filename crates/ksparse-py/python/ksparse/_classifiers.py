@@ -1,0 +1,338 @@
+"""Classifiers with at most k coefficients per class."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_scalar, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from ._base import Prepared, SparseLinearModel
+from ._docs import documented
+from ._validation import TAKES, check_weights, validate
+
+
+class SparseClassifier(ClassifierMixin, SparseLinearModel):  # type: ignore[misc]
+    """Two classes by one linear predictor, more by one against the rest for each class."""
+
+    def __init__(
+        self,
+        k: int | float | None = None,
+        *,
+        solver: str = "auto",
+        alpha: float = 1e-4,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        class_weight: Mapping[Any, float] | str | None = None,
+        keep: Any = None,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        solver_options: Mapping[str, object] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            k,
+            solver=solver,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            standardize=standardize,
+            keep=keep,
+            tol=tol,
+            max_iter=max_iter,
+            time_limit=time_limit,
+            solver_options=solver_options,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            warm_start=warm_start,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        X, y = validate(self, X, y, **TAKES)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
+                f"{self.classes_[0]!r}"
+            )
+        weights = check_weights(sample_weight, X.shape[0])
+        if self.class_weight is not None:
+            # scikit-learn's own rules, 'balanced' included; then one factor per sample.
+            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+            weights = np.ascontiguousarray(factors[codes] * (1.0 if weights is None else weights))
+        # -1 and +1: for the second class if there are two, for each class against the others if there are more.
+        positive = range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
+        return X, [np.where(codes == code, 1.0, -1.0) for code in positive], weights
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Confidence scores: the linear predictor.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, positive means ``classes_[1]``.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+
+class _Probabilities:
+    """Probabilities of a logistic model."""
+
+    classes_: NDArray[Any]
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Class probabilities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            For three classes and more, those of each class against the rest, divided by their sum.
+        """
+        check_is_fitted(self)
+        chances = expit(self.decision_function(X))  # type: ignore[attr-defined]
+        if chances.ndim == 1:
+            return np.column_stack([1 - chances, chances])
+        total = chances.sum(axis=1, keepdims=True)
+        # All classes improbable to the last digit: none is preferred.
+        shares: NDArray[Any] = np.where(total > 0, chances / np.where(total > 0, total, 1), 1 / chances.shape[1])
+        return shares.astype(chances.dtype)
+
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: NDArray[Any] = np.log(self.predict_proba(X))
+        return logarithms
+
+
+@documented
+class SparseLogisticRegression(_Probabilities, SparseClassifier):
+    """Logistic regression with at most k coefficients.
+
+    Minimises, over coefficients w with at most k non-zeros and an intercept b, for labels y_i = -1 and +1::
+
+        f(w) = (1 / n) sum_i log(1 + exp(-y_i (x_i'w + b)))  +  (alpha / 2) ||w||^2
+
+    (a weighted mean, if there are weights). scikit-learn's ``LogisticRegression(C=C)`` is this at k = n_features and
+    alpha = 1 / (n C). Three classes and more: one against the rest, each class with k coefficients of its own.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> from ksparse import SparseLogisticRegression, datasets
+    >>> X, y, coef = datasets.make_classification(500, 200, 5, random_state=3)
+    >>> model = SparseLogisticRegression(k=5).fit(X, y)
+    >>> model.support_.size
+    5
+    >>> model.predict_proba(X).shape
+    (500, 2)
+    """
+
+    def _loss(self) -> tuple[str, float | None]:
+        return "logistic", None
+
+
+@documented
+class SparseSVC(SparseClassifier):
+    """A linear support vector machine with at most k coefficients.
+
+    Minimises, over coefficients w with at most k non-zeros and an intercept b, for labels y_i = -1 and +1::
+
+        f(w) = (1 / n) sum_i l(y_i (x_i'w + b))  +  (alpha / 2) ||w||^2
+
+    with ``l(m) = max(0, 1 - m)^2 / 2`` (squared hinge) or ``l(m) = max(0, 1 - m)`` (hinge). Three classes and more: one against the
+    rest, each class with k coefficients of its own.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> from ksparse import SparseSVC, datasets
+    >>> X, y, coef = datasets.make_classification(500, 200, 5, random_state=3)
+    >>> SparseSVC(k=5).fit(X, y).coef_.shape
+    (1, 200)
+    """
+
+    def __init__(
+        self,
+        k: int | float | None = None,
+        *,
+        loss: str = "squared_hinge",
+        solver: str = "auto",
+        alpha: float = 1e-4,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        class_weight: Mapping[Any, float] | str | None = None,
+        keep: Any = None,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        solver_options: Mapping[str, object] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            k,
+            solver=solver,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            standardize=standardize,
+            class_weight=class_weight,
+            keep=keep,
+            tol=tol,
+            max_iter=max_iter,
+            time_limit=time_limit,
+            solver_options=solver_options,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            warm_start=warm_start,
+            verbose=verbose,
+        )
+        self.loss = loss
+
+    def _loss(self) -> tuple[str, float | None]:
+        return hinge_name(self.loss), None
+
+
+@documented
+class SparseHuberClassifier(SparseClassifier):
+    """A linear classifier by the smoothed hinge loss, with at most k coefficients.
+
+    Minimises, over coefficients w with at most k non-zeros and an intercept b, for labels y_i = -1 and +1::
+
+        f(w) = (1 / n) sum_i l(y_i (x_i'w + b))  +  (alpha / 2) ||w||^2
+
+    with ``l(m)`` = 0 for m >= 1, ``1 - m - gamma / 2`` for m < 1 - gamma, and ``(1 - m)^2 / (2 gamma)`` between. Three classes and more:
+    one against the rest, each class with k coefficients of its own.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> from ksparse import SparseHuberClassifier, datasets
+    >>> X, y, coef = datasets.make_classification(500, 200, 5, random_state=3)
+    >>> SparseHuberClassifier(k=5, gamma=0.5).fit(X, y).support_.size
+    5
+    """
+
+    def __init__(
+        self,
+        k: int | float | None = None,
+        *,
+        gamma: float = 0.25,
+        solver: str = "auto",
+        alpha: float = 1e-4,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        class_weight: Mapping[Any, float] | str | None = None,
+        keep: Any = None,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        solver_options: Mapping[str, object] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            k,
+            solver=solver,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            standardize=standardize,
+            class_weight=class_weight,
+            keep=keep,
+            tol=tol,
+            max_iter=max_iter,
+            time_limit=time_limit,
+            solver_options=solver_options,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            warm_start=warm_start,
+            verbose=verbose,
+        )
+        self.gamma = gamma
+
+    def _loss(self) -> tuple[str, float | None]:
+        return "huber", positive_gamma(self.gamma)
+
+
+def hinge_name(loss: Any) -> str:
+    """The core's name of a hinge loss."""
+    if loss not in ("squared_hinge", "hinge"):
+        raise ValueError(f"loss must be 'squared_hinge' or 'hinge', got {loss!r}.")
+    return str(loss).replace("_", "-")
+
+
+def positive_gamma(gamma: Any) -> float:
+    """The width of the smoothed hinge."""
+    return float(check_scalar(gamma, "gamma", numbers.Real, min_val=0.0, include_boundaries="neither"))

@@ -1,0 +1,92 @@
+"""The compiled half of the package: plain arrays in, plain dictionaries out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Compressed = tuple[str, tuple[int, int], NDArray[np.uint64], NDArray[np.uint32], NDArray[Any]]
+Callback = Callable[[dict[str, Any]], object]
+
+__version__: str
+SOLVERS: list[str]
+
+class Data(TypedDict):
+    matrix: NDArray[Any] | Compressed
+    target: Floats
+    weights: Floats | None
+    loss: str
+    loss_parameter: float | None
+    intercept: bool
+    standardize: bool
+
+class Search(TypedDict):
+    solver: str
+    tol: float | None
+    max_iter: int | None
+    time_limit: float | None
+    options: Mapping[str, object]
+    keep: Sequence[int]
+    threads: int
+    seed: int
+
+class Function(TypedDict):
+    dim: int
+    value_and_gradient: Callable[[Floats], tuple[float, Floats]]
+    value: Callable[[Floats], float] | None
+    hessian_block: Callable[[Floats, Indices, Indices], Floats] | None
+    hessian_diagonal: Callable[[Floats], Floats] | None
+
+class Trace(TypedDict):
+    iteration: Indices
+    objective: Floats
+    entered: Indices
+    left: Indices
+    step: Floats
+    seconds: Floats
+
+class Solution(TypedDict):
+    support: Indices
+    coef: Floats
+    objective: float
+    n_iter: int
+    status: str
+    message: str
+    trace: Trace
+
+class Model(Solution):
+    intercept: float
+
+def fit(
+    data: Data,
+    search: Search,
+    k: int,
+    alpha: float,
+    start: tuple[Sequence[int], Sequence[float], float] | None = None,
+    callback: Callback | None = None,
+) -> Model: ...
+def grids(
+    data: Data,
+    search: Search,
+    ks: Sequence[int],
+    alphas: Sequence[float],
+    rows: Sequence[Indices] | None = None,
+    callback: Callback | None = None,
+) -> list[list[list[Model]]]: ...
+def minimize(
+    function: Function,
+    search: Search,
+    k: int,
+    start: tuple[Sequence[int], Sequence[float]] | None = None,
+    callback: Callback | None = None,
+) -> Solution: ...
+def minimize_path(
+    function: Function, search: Search, ks: Sequence[int], callback: Callback | None = None
+) -> list[Solution]: ...
+def simulate_linear(n: int, p: int, k: int, rho: float, noise: float, seed: int) -> dict[str, Any]: ...
+def simulate_logistic(n: int, p: int, k: int, rho: float, seed: int) -> dict[str, Any]: ...
+def simulate_text(n: int, p: int, mean_tokens: float, seed: int) -> dict[str, Any]: ...
+def simulate_precision(n: int, p: int, seed: int) -> dict[str, Any]: ...

@@ -1,0 +1,462 @@
+"""The choice of k and alpha by cross-validation, on paths whose solutions start from their neighbours."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+
+from . import _core
+from ._base import Callback
+from ._classifiers import SparseClassifier, _Probabilities, hinge_name, positive_gamma
+from ._docs import documented
+from ._losses import deviance
+from ._progress import Watcher
+from ._regression import SparseLinearRegression
+from ._results import path_result
+from ._validation import as_matrix, check_alpha, check_ks, seed
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ._core import Model
+
+KS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64)
+
+
+class CrossValidated:
+    """`fit` of the ...CV estimators; the rest is that of the estimator beside it."""
+
+    ALPHAS: tuple[float, ...] = (1e-1, 1e-2, 1e-3, 1e-4)
+
+    # Set by the constructors.
+    ks: Any
+    alphas: Any
+    cv: Any
+    scoring: Any
+    rule: str
+    verbose: int
+    random_state: Any
+
+    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, *, callback: Callback | None = None) -> Self:
+        """Choose k and alpha, and fit the model of that choice to all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The data. float32 and float64 in Fortran order and CSC matrices are read where they lie; other layouts are copied once.
+        y : array-like of shape (n_samples,)
+            The target: numbers for regression, labels (numbers or strings) for classification.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, in fits and in scores; integers mean repeated samples.
+        callback : callable, default=None
+            Called once per iteration with a `Progress`; returning True or raising StopIteration ends the search.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if self.rule not in ("best", "1se"):
+            raise ValueError(f"rule must be 'best' or '1se', got {self.rule!r}.")
+        X, targets, weights = self._prepare(X, y, sample_weight)
+        # The labels as they were given: splitters and scorers need them.
+        labels = targets[0] if not hasattr(self, "classes_") else self.classes_[_codes(targets)]
+        n_features = X.shape[1]
+        ks, alphas = check_ks(self.ks, n_features, KS), self._alphas()
+        splits = self._splits(X, labels)
+        matrix, search = as_matrix(X), self._search(n_features)
+        watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
+        training = [np.ascontiguousarray(train, dtype=np.int64) for train, _ in splits]
+        # One grid per predictor and fold; `cells[fold][cell]` then is a list of models, one per predictor.
+        grids = []
+        for target in targets:
+            data = self._data(matrix, target, weights)
+            grids.append(_core.grids(data, search, ks, alphas, training, watcher.callback()))
+        cells = [list(zip(*(_flat(grid[fold]) for grid in grids))) for fold in range(len(splits))]
+        complete = [fold for fold in range(len(splits)) if len(cells[fold]) == len(ks) * len(alphas)]
+        if not complete:
+            raise RuntimeError("Cross-validation was stopped before a fold was finished: there is nothing to choose from.")
+        scores = np.array([self._fold_scores(cells[fold], X, labels, weights, splits[fold][1]) for fold in complete])
+        sizes = np.array([_total(weights, splits[fold][1]) for fold in complete], dtype=np.float64)
+        best = self._choose(scores, sizes, ks, alphas)
+        self._finish(matrix, targets, weights, X.dtype, ks, best, search, watcher)
+        return self
+
+    def _alphas(self) -> list[float]:
+        given = self.ALPHAS if self.alphas is None else np.atleast_1d(np.asarray(self.alphas, dtype=object))
+        alphas = sorted({check_alpha(alpha, "alphas") for alpha in given}, reverse=True)
+        if not alphas:
+            raise ValueError("alphas must hold at least one ridge.")
+        return alphas
+
+    def _splits(self: Any, X: Any, labels: NDArray[Any]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+        cv = 5 if self.cv is None else self.cv
+        if isinstance(cv, (int, np.integer)):
+            folds = StratifiedKFold if hasattr(self, "classes_") else KFold
+            cv = folds(int(cv), shuffle=True, random_state=seed(self.random_state))
+        splits = list(check_cv(cv, labels, classifier=hasattr(self, "classes_")).split(X, labels))
+        if not splits:
+            raise ValueError("cv yields no split.")
+        return splits
+
+    def _fold_scores(
+        self: Any,
+        cells: Sequence[Sequence[Model]],
+        X: Any,
+        labels: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        test: NDArray[Any],
+    ) -> list[float]:
+        """The score of every cell on the rows held out."""
+        held_out, expected = X[test], labels[test]
+        weight = None if weights is None else weights[test]
+        candidate = copy.copy(self)
+        scorer = None if self.scoring is None else check_scoring(self, scoring=self.scoring)
+        scores = []
+        for models in cells:
+            candidate._set_models(models, X.dtype)
+            if scorer is not None:
+                options = {} if weight is None else {"sample_weight": weight}
+                scores.append(float(scorer(candidate, held_out, expected, **options)))
+            else:
+                z = candidate._scores(held_out).astype(np.float64)
+                scores.append(-deviance(*self._loss(), z, candidate._signs(expected), weight))
+        return scores
+
+    def _signs(self: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
+        """Targets as the loss takes them, a column per predictor."""
+        if not hasattr(self, "classes_"):
+            return labels[:, None].astype(np.float64)
+        positive = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        return np.where(labels[:, None] == positive[None, :], 1.0, -1.0)
+
+    def _choose(
+        self: Any, scores: NDArray[np.float64], sizes: NDArray[np.float64], ks: list[int], alphas: list[float]
+    ) -> int:
+        """The cell that wins; sets what there is to know about all of them."""
+        share = sizes / sizes.sum()
+        mean = share @ scores
+        spread = share @ (scores - mean) ** 2
+        error = np.sqrt(spread / max(1, len(sizes) - 1))
+        k = np.tile(ks, len(alphas))
+        alpha = np.repeat(alphas, len(ks))
+        if not np.isfinite(mean).any():
+            raise ValueError("No cell has a finite score: check the scorer.")
+        ranked = np.where(np.isfinite(mean), mean, -np.inf)
+        top = int(np.lexsort((-alpha, k, -ranked))[0])
+        if self.rule == "1se":
+            near = np.flatnonzero(ranked >= ranked[top] - error[top])
+            top = int(near[np.lexsort((-alpha[near], k[near]))[0]])
+        self.k_, self.alpha_, self.best_score_ = int(k[top]), float(alpha[top]), float(mean[top])
+        self.cv_results_ = {"k": k, "alpha": alpha, "mean_score": mean, "std_error": error}
+        self.cv_results_.update({f"split{fold}_score": row for fold, row in enumerate(scores)})
+        return top
+
+    def _finish(
+        self: Any,
+        matrix: Any,
+        targets: list[NDArray[np.float64]],
+        weights: NDArray[np.float64] | None,
+        dtype: Any,
+        ks: list[int],
+        best: int,
+        search: Any,
+        watcher: Watcher,
+    ) -> None:
+        """The path at the chosen alpha on all rows, and the better of its solution and one from zero."""
+        models, paths = [], []
+        names = getattr(self, "feature_names_in_", None)
+        for target in targets:
+            data = self._data(matrix, target, weights)
+            on_path = _core.grids(data, search, ks, [self.alpha_], None, watcher.callback())[0][0]
+            direct = _core.fit(data, search, self.k_, self.alpha_, None, watcher.callback())
+            reached = dict(zip(ks, on_path)).get(self.k_)
+            models.append(direct if reached is None or direct["objective"] < reached["objective"] else reached)
+            paths.append(path_result(ks, on_path, self.n_features_in_, self.alpha_, names))
+        watcher.close(f"chose k={self.k_}, alpha={self.alpha_:g}")
+        self.path_ = paths[0] if len(paths) == 1 else paths
+        self._store(models, dtype)
+
+
+def _codes(targets: list[NDArray[np.float64]]) -> NDArray[np.intp]:
+    """The number of the class of every sample, from its targets -1 and +1."""
+    if len(targets) == 1:
+        return (targets[0] > 0).astype(np.intp)
+    return np.argmax(targets, axis=0)
+
+
+def _flat(paths: list[list[Model]]) -> list[Model]:
+    return [model for path in paths for model in path]
+
+
+def _total(weights: NDArray[np.float64] | None, rows: NDArray[Any]) -> float:
+    return float(len(rows) if weights is None else weights[rows].sum())
+
+
+@documented
+class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
+    """Least squares with at most k coefficients, k and alpha chosen by cross-validation.
+
+    The objective is that of `SparseLinearRegression`. Every fold solves the whole grid of k and alpha, each solution from its
+    neighbours; the folds run in parallel.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients of the model chosen.
+    intercept_ : float
+        Its intercept.
+    {attributes}
+
+    Examples
+    --------
+    >>> from ksparse import SparseLinearRegressionCV, datasets
+    >>> X, y, coef = datasets.make_regression(200, 50, 4, noise=0.5, random_state=1)
+    >>> model = SparseLinearRegressionCV(rule="1se").fit(X, y)
+    >>> model.k_
+    4
+    """
+
+    ALPHAS = (1e-1, 1e-2, 1e-3, 0.0)
+
+    def __init__(
+        self,
+        ks: Any = None,
+        *,
+        alphas: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        rule: str = "best",
+        solver: str = "auto",
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        keep: Any = None,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        solver_options: Mapping[str, object] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.ks = ks
+        self.alphas = alphas
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.keep = keep
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.solver_options = solver_options
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class SparseClassifierCV(CrossValidated, SparseClassifier):
+    """The constructor of classifiers that choose k and alpha."""
+
+    def __init__(
+        self,
+        ks: Any = None,
+        *,
+        alphas: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        rule: str = "best",
+        solver: str = "auto",
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        class_weight: Mapping[Any, float] | str | None = None,
+        keep: Any = None,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        solver_options: Mapping[str, object] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.ks = ks
+        self.alphas = alphas
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.keep = keep
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.solver_options = solver_options
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+@documented
+class SparseLogisticRegressionCV(_Probabilities, SparseClassifierCV):
+    """Logistic regression with at most k coefficients, k and alpha chosen by cross-validation.
+
+    The objective is that of `SparseLogisticRegression`. Every fold solves the whole grid of k and alpha, each solution from its
+    neighbours; the folds run in parallel. With three classes and more, one pair of k and alpha is chosen for all of them.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> from ksparse import SparseLogisticRegressionCV, datasets
+    >>> X, y, coef = datasets.make_classification(500, 50, 4, random_state=3)
+    >>> model = SparseLogisticRegressionCV(ks=range(1, 9), rule="1se").fit(X, y)
+    >>> len(model.path_) == 8 and model.support_.size == model.k_
+    True
+    """
+
+    def _loss(self) -> tuple[str, float | None]:
+        return "logistic", None
+
+
+@documented
+class SparseSVCCV(SparseClassifierCV):
+    """A linear support vector machine with at most k coefficients, k and alpha chosen by cross-validation.
+
+    The objective is that of `SparseSVC`; see `SparseLogisticRegressionCV` for the choice.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+    """
+
+    def __init__(
+        self,
+        ks: Any = None,
+        *,
+        loss: str = "squared_hinge",
+        alphas: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        rule: str = "best",
+        solver: str = "auto",
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        class_weight: Mapping[Any, float] | str | None = None,
+        keep: Any = None,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        solver_options: Mapping[str, object] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            ks,
+            alphas=alphas,
+            cv=cv,
+            scoring=scoring,
+            rule=rule,
+            solver=solver,
+            fit_intercept=fit_intercept,
+            standardize=standardize,
+            class_weight=class_weight,
+            keep=keep,
+            tol=tol,
+            max_iter=max_iter,
+            time_limit=time_limit,
+            solver_options=solver_options,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.loss = loss
+
+    def _loss(self) -> tuple[str, float | None]:
+        return hinge_name(self.loss), None
+
+
+@documented
+class SparseHuberClassifierCV(SparseClassifierCV):
+    """A linear classifier by the smoothed hinge loss with at most k coefficients, k and alpha chosen by cross-validation.
+
+    The objective is that of `SparseHuberClassifier`; see `SparseLogisticRegressionCV` for the choice.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+    """
+
+    def __init__(
+        self,
+        ks: Any = None,
+        *,
+        gamma: float = 0.25,
+        alphas: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        rule: str = "best",
+        solver: str = "auto",
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        class_weight: Mapping[Any, float] | str | None = None,
+        keep: Any = None,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        solver_options: Mapping[str, object] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            ks,
+            alphas=alphas,
+            cv=cv,
+            scoring=scoring,
+            rule=rule,
+            solver=solver,
+            fit_intercept=fit_intercept,
+            standardize=standardize,
+            class_weight=class_weight,
+            keep=keep,
+            tol=tol,
+            max_iter=max_iter,
+            time_limit=time_limit,
+            solver_options=solver_options,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.gamma = gamma
+
+    def _loss(self) -> tuple[str, float | None]:
+        return "huber", positive_gamma(self.gamma)

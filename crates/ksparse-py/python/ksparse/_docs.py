@@ -1,0 +1,120 @@
+"""What the documentation of all estimators has in common, written once."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+K = """k : int, float or None, default=None
+    How many coefficients may be non-zero, beside the intercept and the columns in `keep`. A float in (0, 1] is a share of the columns.
+    None is 5, or all columns where there are fewer. An int above the number of columns warns and means all of them."""
+
+ALPHA = """alpha : float, default={alpha}
+    The ridge: lambda in ``mean loss + (lambda / 2) ||w||^2``. The loss is a mean over samples, so alpha means the same at every n. The
+    intercept is not penalised. With `standardize`, it acts on the coefficients of the standardised columns."""
+
+SEARCH = """solver : str, default='auto'
+    One of ``ksparse.SOLVERS``. 'auto' is the one to use; the others are there to compare with.
+fit_intercept : bool, default=True
+    Whether to fit an intercept.
+standardize : bool, default=False
+    Whether to centre the columns and divide them by their standard deviation for the fit (a sparse matrix is not filled in). Coefficients
+    come back in the units of X; `objective_` and alpha are in those of the standardised columns. The columns are centred without
+    an intercept too, which then leaves its constant in `intercept_`.
+keep : array-like of int, str or bool, default=None
+    Columns that are always in, at no charge against k: their numbers, their names, or a mask.
+tol : float, default=1e-4
+    Iterative methods stop when the point moves by less than this, relatively. 'auto', 'fbs' and 'foba' do not use it.
+max_iter : int or None, default=None
+    At most so many iterations. None is the method's own default: 1000, 50 for 'grasp', no limit for 'fbs' and 'foba'.
+time_limit : float or None, default=None
+    At most so many seconds; the best point so far is kept.
+solver_options : dict or None, default=None
+    Options of the solver: ``step`` ('adaptive', 'theory' or a number), ``debias`` ('exact', 'newton', 'gradient' or 'none')
+    and ``scaled`` (bool) for 'grahtp', 'fgrahtp', 'htp' and 'iht'; ``debias`` (bool) for 'grasp'; ``forward`` ('gradient' or 'decrease'),
+    ``candidates`` (int) and ``least_gain`` (float) for 'foba'.
+random_state : int, RandomState instance or None, default=None
+    Seed of methods that draw at random. 'auto' does not.
+n_jobs : int or None, default=None
+    Threads. None is one per core (or OMP_NUM_THREADS, where that is set, as in the workers of joblib); -1 is one per core. The result does not
+    depend on it."""
+
+WARM_START = """warm_start : bool, default=False
+    Whether to start from the coefficients of the last fit."""
+
+VERBOSE = """verbose : int, default=0
+    1 shows the progress on stderr."""
+
+ATTRIBUTES = """support_ : ndarray of int
+    The columns in use, ascending.
+n_iter_ : int
+    Iterations.
+status_ : str
+    Why the search stopped: 'support_stable', 'tolerance' and 'complete' are the method's own ends.
+objective_ : float
+    f at the solution, in the normalisation above.
+trace_ : dict of ndarray
+    One entry per iteration: objective, seconds, step, columns that entered and left.
+n_features_in_ : int
+    Columns seen in fit.
+feature_names_in_ : ndarray of str
+    Their names, where X has them."""
+
+CLASSES = """coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    Coefficients, at most k of them not zero in a row beside those kept. One row for two classes, one per class for more.
+intercept_ : ndarray of shape (1,) or (n_classes,)
+    The intercepts.
+classes_ : ndarray of shape (n_classes,)
+    Class labels."""
+
+CLASS_WEIGHT = """class_weight : dict, 'balanced' or None, default=None
+    Weights of the classes; 'balanced' is n_samples / (n_classes * samples of the class)."""
+
+LOSS = """loss : {'squared_hinge', 'hinge'}, default='squared_hinge'
+    The loss."""
+
+GAMMA = """gamma : float, default=0.25
+    Width of the smoothed corner of the hinge."""
+
+CV = """ks : array-like or None, default=None
+    The k to compare (ints or shares of the columns). None is 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64 as far as there are columns.
+alphas : array-like or None, default=None
+    The ridges to compare. None is {alphas}.
+cv : int, splitter or iterable, default=5
+    How rows are split: a number of folds, a splitter of scikit-learn, or pairs of training and test rows. Folds of a number are
+    shuffled by `random_state` (stratified for classifiers).
+scoring : str, callable or None, default=None
+    A scorer of scikit-learn. None is minus the deviance, twice the mean loss on the rows held out.
+rule : {{'best', '1se'}}, default='best'
+    'best' takes the cell with the best mean score; '1se' the smallest k (then the largest alpha) within one standard error of it."""
+
+CV_ATTRIBUTES = """k_ : int
+    The k chosen.
+alpha_ : float
+    The ridge chosen.
+best_score_ : float
+    Its mean score.
+cv_results_ : dict of ndarray
+    For each cell: k, alpha, mean_score, std_error and split0_score, split1_score, ...
+path_ : PathResult
+    The solutions for all of `ks` on all rows, at the chosen alpha (a list of them, one per class, for three classes and more)."""
+
+
+def documented(cls: Class) -> Class:
+    """Fills {parameters} and {attributes} in the docstring of an estimator, at the indentation they stand at."""
+    defaults = {name: parameter.default for name, parameter in inspect.signature(cls.__init__).parameters.items()}  # type: ignore[misc]
+    own = [text for name, text in (("loss", LOSS), ("gamma", GAMMA)) if name in defaults]
+    classes = "class_weight" in defaults
+    common = [SEARCH, CLASS_WEIGHT] if classes else [SEARCH]
+    attributes = [CLASSES, ATTRIBUTES] if classes else [ATTRIBUTES]
+    if "ks" in defaults:
+        alphas = ", ".join(f"{alpha:g}" for alpha in cls.ALPHAS)  # type: ignore[attr-defined]
+        parameters = [CV.format(alphas=alphas), *own, *common, VERBOSE]
+        attributes = [CV_ATTRIBUTES, *attributes]
+    else:
+        parameters = [K, *own, ALPHA.format(alpha=defaults["alpha"]), *common, WARM_START, VERBOSE]
+    text = inspect.cleandoc(cls.__doc__ or "")
+    cls.__doc__ = text.replace("{parameters}", "\n".join(parameters)).replace("{attributes}", "\n".join(attributes))
+    return cls

@@ -1,0 +1,167 @@
+"""From what users pass to what the core takes: arrays, parameters, threads."""
+
+from __future__ import annotations
+
+import numbers
+import os
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array, check_random_state, check_scalar
+
+if TYPE_CHECKING:
+    from ._core import Compressed
+
+#: The default number of coefficients, where there are as many columns.
+DEFAULT_K = 5
+
+
+class KSparseWarning(UserWarning):
+    """Something was adjusted: the message says what."""
+
+
+def validate(estimator: Any, *args: Any, **options: Any) -> Any:
+    """scikit-learn's `validate_data`, which was a method before 1.6."""
+    try:
+        from sklearn.utils.validation import validate_data
+    except ImportError:
+        return estimator._validate_data(*args, **options)
+    return validate_data(estimator, *args, **options)
+
+
+#: How every estimator takes X: no copy of a float32 or float64 array, CSC or CSR matrix.
+TAKES: dict[str, Any] = {"accept_sparse": ("csc", "csr"), "dtype": (np.float64, np.float32)}
+
+
+def as_matrix(X: Any) -> NDArray[Any] | Compressed:
+    """X as the core takes it. Only what the core cannot read as it lies is copied; X itself is never changed."""
+    if not sp.issparse(X):
+        if not (X.flags.f_contiguous or X.flags.c_contiguous) or not X.flags.aligned:
+            X = np.array(X, order="F")
+        return np.asarray(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    nnz = int(X.indptr[-1])
+    parts: Compressed = (
+        X.format,
+        X.shape,
+        X.indptr.astype(np.uint64),
+        _as_uint32(X.indices[:nnz]),
+        np.ascontiguousarray(X.data[:nnz]),
+    )
+    return parts
+
+
+def _as_uint32(indices: NDArray[Any]) -> NDArray[np.uint32]:
+    """Indices in 32 bits: the same memory where SciPy has 32 already."""
+    if indices.dtype == np.int32:
+        return np.ascontiguousarray(indices).view(np.uint32)
+    if indices.size and (indices.min() < 0 or indices.max() > np.iinfo(np.uint32).max):
+        raise ValueError("Sparse matrix with indices that are negative or do not fit in 32 bits is not supported.")
+    return indices.astype(np.uint32)
+
+
+def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
+    """Sample weights: None, a number, or one per sample."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Number):
+        sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
+    weights: NDArray[np.float64] = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
+    )
+    if weights.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if weights.shape != (n_samples,):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_samples,)}!")
+    if (weights < 0).any():
+        raise ValueError("Negative values in data passed to `sample_weight`")
+    if not weights.sum() > 0:
+        raise ValueError("Sample weights must not all be zero.")
+    return weights
+
+
+def check_k(k: Any, n_features: int) -> int:
+    """The number of coefficients: `k` as it is, a fraction of the columns, or the default, which never warns."""
+    if k is None:
+        return min(DEFAULT_K, n_features)
+    if isinstance(k, numbers.Integral):
+        k = check_scalar(int(k), "k", int, min_val=0)
+        if k > n_features:
+            warnings.warn(
+                f"k={k} is more than the {n_features} features there are: k={n_features} is used.",
+                KSparseWarning,
+                stacklevel=4,
+            )
+            return n_features
+        return int(k)
+    fraction = float(check_scalar(k, "k", numbers.Real, min_val=0.0, max_val=1.0, include_boundaries="right"))
+    return max(1, round(fraction * n_features))
+
+
+def check_keep(keep: Any, n_features: int, names: Any = None) -> list[int]:
+    """Columns that are in at no charge, by number, by name or as a mask."""
+    if keep is None:
+        return []
+    if isinstance(keep, (str, numbers.Integral)):
+        keep = [keep]
+    chosen = np.asarray(keep)
+    if chosen.size == 0:
+        return []
+    if chosen.ndim != 1:
+        raise ValueError(f"keep must be one-dimensional, got shape {chosen.shape}.")
+    if chosen.dtype == bool:
+        if chosen.size != n_features:
+            raise ValueError(f"keep is a mask of length {chosen.size}, but there are {n_features} features.")
+        return [int(j) for j in np.flatnonzero(chosen)]
+    if chosen.dtype.kind in "UO":
+        known = {} if names is None else {name: j for j, name in enumerate(names)}
+        unknown = [name for name in chosen if name not in known]
+        if unknown:
+            reason = "X has no column names" if names is None else "no such column"
+            raise ValueError(f"keep names {unknown[0]!r}, but {reason}.")
+        return [known[name] for name in chosen]
+    if chosen.dtype.kind not in "iu":
+        raise TypeError(f"keep must hold column numbers, names or a mask, got dtype {chosen.dtype}.")
+    if chosen.min() < -n_features or chosen.max() >= n_features:
+        raise ValueError(f"keep names column {chosen.min() if chosen.min() < 0 else chosen.max()}, but there are {n_features}.")
+    return [int(j) % n_features for j in chosen]
+
+
+def check_ks(ks: Any, n_features: int, default: Sequence[int]) -> list[int]:
+    """Ascending numbers of coefficients, none of them above the number of columns."""
+    if ks is None:
+        return [k for k in default if k <= n_features] or [n_features]
+    chosen = {check_k(k, n_features) for k in np.atleast_1d(np.asarray(ks, dtype=object))}
+    if not chosen:
+        raise ValueError("ks must hold at least one k.")
+    return sorted(chosen)
+
+
+def check_alpha(alpha: Any, name: str = "alpha") -> float:
+    """A ridge: finite and not negative."""
+    value = float(check_scalar(alpha, name, numbers.Real, min_val=0.0))
+    if not np.isfinite(value):
+        raise ValueError(f"{name} == {value}, must be finite.")
+    return value
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Threads for the core; 0 is one per core. None leaves it to OMP_NUM_THREADS, which joblib sets in its workers."""
+    if n_jobs is None:
+        limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+        return int(limit) if limit.isdigit() else 0
+    count = int(check_scalar(n_jobs, "n_jobs", numbers.Integral))
+    if count == 0:
+        raise ValueError("n_jobs == 0 has no meaning: use None, a positive number, or -1 for all cores.")
+    return count if count > 0 else max(1, (os.cpu_count() or 1) + 1 + count)
+
+
+def seed(random_state: Any) -> int:
+    """A seed for the core: None is a fixed one, so that the same call gives the same answer."""
+    return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,0 +1,115 @@
+//! Fits: one, or a whole grid on all rows or on some.
+
+use crate::options::Search;
+use crate::outcome;
+use crate::problem::Data;
+use crate::supervise::{Cell, Watch, supervise};
+use ksparse::path::PathProgress;
+use ksparse::select::Problem;
+use ksparse::{Grid, LinearModel, Result, Solution, Solver, Sparsity};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use rayon::prelude::*;
+
+/// Fits one model with at most `k` coefficients beside those kept. `start` is the support, the coefficients and the intercept of an
+/// earlier model of the same columns.
+#[pyfunction]
+#[pyo3(signature = (data, search, k, alpha, start=None, callback=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn fit<'py>(
+    py: Python<'py>,
+    data: Data<'py>,
+    search: Search<'py>,
+    k: usize,
+    alpha: f64,
+    start: Option<(Vec<usize>, Vec<f64>, f64)>,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (view, solver) = (data.view()?, search.solver()?);
+    let sparsity = Sparsity::new(k).keep(search.keep.iter().copied());
+    let start = start.map(|(support, coefficients, intercept)| LinearModel { support, coefficients, intercept });
+    let (solution, model) = supervise(py, search.threads, callback, |watch| {
+        let design = watch.interruptible(view.matrix.design()?);
+        let training = view.rest.over(&design).on_all_rows()?;
+        let risk = training.risk.reridged(alpha)?;
+        let start = start.as_ref().map(|model| training.start(model));
+        let solution = solver.solve(&risk, &sparsity, start.as_ref(), &mut |progress| watch.ask(progress, None))?;
+        let model = training.model(&solution);
+        Ok((solution, model))
+    })?;
+    outcome::model(py, solution, model)
+}
+
+/// For each of the lists of `rows` (`None`: all rows), for each alpha (descending), for each k (ascending): a fitted model.
+#[pyfunction]
+#[pyo3(signature = (data, search, ks, alphas, rows=None, callback=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn grids<'py>(
+    py: Python<'py>,
+    data: Data<'py>,
+    search: Search<'py>,
+    ks: Vec<usize>,
+    alphas: Vec<f64>,
+    rows: Option<Vec<PyReadonlyArray1<'py, i64>>>,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let (view, solver) = (data.view()?, search.solver()?);
+    let grid = Grid::over(ks, alphas).keep(search.keep.iter().copied());
+    let mut parts: Vec<Option<Vec<usize>>> = Vec::new();
+    match rows {
+        None => parts.push(None),
+        Some(lists) => {
+            for list in lists {
+                // A negative index becomes one beyond every end, which is refused as such.
+                parts.push(Some(list.as_slice()?.iter().map(|&i| usize::try_from(i).unwrap_or(usize::MAX)).collect()));
+            }
+        }
+    }
+    let solved = supervise(py, search.threads, callback, |watch| {
+        let design = watch.interruptible(view.matrix.design()?);
+        let problem = view.rest.over(&design);
+        let folds = parts.into_par_iter().enumerate();
+        folds.map(|(fold, rows)| solve(&problem, fold, rows, &grid, &*solver, watch)).collect::<Result<Vec<_>>>()
+    })?;
+    let out = PyList::empty(py);
+    for fold in solved {
+        let paths = PyList::empty(py);
+        for path in fold {
+            let cells = PyList::empty(py);
+            for (solution, model) in path {
+                cells.append(outcome::model(py, solution, model)?)?;
+            }
+            paths.append(cells)?;
+        }
+        out.append(paths)?;
+    }
+    Ok(out)
+}
+
+type Cells = Vec<Vec<(Solution, LinearModel)>>;
+
+fn solve(
+    problem: &Problem,
+    fold: usize,
+    rows: Option<Vec<usize>>,
+    grid: &Grid,
+    solver: &dyn Solver,
+    watch: &Watch,
+) -> Result<Cells> {
+    let held_out = rows.as_ref().map(|_| fold);
+    let training = match rows {
+        None => problem.on_all_rows()?,
+        Some(rows) => problem.on_rows(rows)?,
+    };
+    let mut report = |path: &PathProgress| {
+        let PathProgress { k, lambda, done, total, .. } = *path;
+        watch.ask(&path.solver, Some(Cell { k, lambda, fold: held_out, done, total }))
+    };
+    let solved = grid.solve(&training.risk, solver, &mut report)?;
+    let with_model = |solution: Solution| {
+        let model = training.model(&solution);
+        (solution, model)
+    };
+    Ok(solved.paths.into_iter().map(|path| path.solutions.into_iter().map(with_model).collect()).collect())
+}

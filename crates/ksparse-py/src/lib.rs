@@ -1,0 +1,30 @@
+//! `ksparse._core`: what the Python package calls.
+//!
+//! Arrays come in as they lie in memory (`matrix`), the work runs with the interpreter free (`supervise`), errors leave as the exceptions
+//! scikit-learn's users know (`error`). Checking what users pass, defaults and everything else that Python does better is in
+//! `python/ksparse`; nothing here is called by users directly.
+
+mod error;
+mod fit;
+mod function;
+mod interrupt;
+mod matrix;
+mod options;
+mod outcome;
+mod problem;
+mod simulate;
+mod supervise;
+
+use pyo3::prelude::*;
+
+/// The compiled half of the package.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("SOLVERS", ksparse::solver::NAMES.to_vec())?;
+    module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
+    module.add_function(wrap_pyfunction!(fit::grids, module)?)?;
+    module.add_function(wrap_pyfunction!(function::minimize, module)?)?;
+    module.add_function(wrap_pyfunction!(function::minimize_path, module)?)?;
+    simulate::register(module)
+}

@@ -1,0 +1,75 @@
+//! What Python gets back: dictionaries of numbers and arrays.
+
+use crate::supervise::Report;
+use ksparse::{LinearModel, Solution, Status};
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A solution in the coordinates of the solver.
+pub fn solution<'py>(py: Python<'py>, solution: Solution) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    let trace = PyDict::new(py);
+    let rows = &solution.trace;
+    trace.set_item("iteration", rows.iter().map(|row| row.iteration as i64).collect::<Vec<_>>().into_pyarray(py))?;
+    trace.set_item("objective", rows.iter().map(|row| row.value).collect::<Vec<_>>().into_pyarray(py))?;
+    trace.set_item("entered", rows.iter().map(|row| row.entered as i64).collect::<Vec<_>>().into_pyarray(py))?;
+    trace.set_item("left", rows.iter().map(|row| row.left as i64).collect::<Vec<_>>().into_pyarray(py))?;
+    trace.set_item("step", rows.iter().map(|row| row.step.unwrap_or(f64::NAN)).collect::<Vec<_>>().into_pyarray(py))?;
+    trace.set_item("seconds", rows.iter().map(|row| row.seconds).collect::<Vec<_>>().into_pyarray(py))?;
+    out.set_item("trace", trace)?;
+    out.set_item("objective", solution.value)?;
+    out.set_item("n_iter", solution.iterations)?;
+    out.set_item("status", status_name(solution.status))?;
+    out.set_item("message", solution.status.to_string())?;
+    out.set_item("support", indices(py, solution.support))?;
+    out.set_item("coef", solution.coefficients.into_pyarray(py))?;
+    Ok(out)
+}
+
+/// A solution as a model of the user's columns: the intercept apart, the coefficients in the columns' own units.
+pub fn model<'py>(py: Python<'py>, solution_of: Solution, model: LinearModel) -> PyResult<Bound<'py, PyDict>> {
+    let out = solution(py, solution_of)?;
+    out.set_item("support", indices(py, model.support))?;
+    out.set_item("coef", model.coefficients.into_pyarray(py))?;
+    out.set_item("intercept", model.intercept)?;
+    Ok(out)
+}
+
+/// What a callback is called with.
+pub fn report<'py>(py: Python<'py>, report: Report) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("iteration", report.iteration)?;
+    out.set_item("objective", report.value)?;
+    out.set_item("support", indices(py, report.support))?;
+    out.set_item("coef", report.coefficients.into_pyarray(py))?;
+    out.set_item("entered", report.entered)?;
+    out.set_item("step", report.step)?;
+    out.set_item("seconds", report.seconds)?;
+    if let Some(cell) = report.cell {
+        out.set_item("k", cell.k)?;
+        out.set_item("alpha", cell.lambda)?;
+        out.set_item("fold", cell.fold)?;
+        out.set_item("done", cell.done)?;
+        out.set_item("total", cell.total)?;
+    }
+    Ok(out)
+}
+
+/// Indices as NumPy's own index type.
+pub fn indices(py: Python<'_>, values: Vec<usize>) -> Bound<'_, PyAny> {
+    values.into_iter().map(|j| j as i64).collect::<Vec<_>>().into_pyarray(py).into_any()
+}
+
+/// A name for programs; `Status`'s own `Display` is for people.
+fn status_name(status: Status) -> String {
+    // "SupportStable" becomes "support_stable".
+    let mut name = String::new();
+    for c in format!("{status:?}").chars().take_while(|c| c.is_alphanumeric()) {
+        if c.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.extend(c.to_lowercase());
+    }
+    name
+}

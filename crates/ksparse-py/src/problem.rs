@@ -1,0 +1,78 @@
+//! A learning problem as Python describes it: data, loss, preparation.
+
+use crate::error::to_py;
+use crate::matrix::{AnyView, Matrix};
+use ksparse::design::Design;
+use ksparse::loss::{self, Huber, Logistic, Loss, Squared};
+use ksparse::select::Problem;
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+
+/// Read from a dictionary with these keys.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Data<'py> {
+    matrix: Matrix<'py>,
+    target: PyReadonlyArray1<'py, f64>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    loss: String,
+    /// The scale or width of the loss; its default when `None`.
+    loss_parameter: Option<f64>,
+    intercept: bool,
+    standardize: bool,
+}
+
+/// The same without the interpreter.
+pub struct DataView<'a> {
+    pub matrix: AnyView<'a>,
+    pub rest: Rest<'a>,
+}
+
+/// All but the matrix.
+pub struct Rest<'a> {
+    target: &'a [f64],
+    weights: Option<&'a [f64]>,
+    loss: Box<dyn Loss>,
+    intercept: bool,
+    standardize: bool,
+}
+
+impl Data<'_> {
+    pub fn view(&self) -> PyResult<DataView<'_>> {
+        let weights = match &self.weights {
+            Some(weights) => Some(weights.as_slice()?),
+            None => None,
+        };
+        let rest = Rest {
+            target: self.target.as_slice()?,
+            weights,
+            loss: named_loss(&self.loss, self.loss_parameter).map_err(to_py)?,
+            intercept: self.intercept,
+            standardize: self.standardize,
+        };
+        Ok(DataView { matrix: self.matrix.view()?, rest })
+    }
+}
+
+impl Rest<'_> {
+    /// The problem over a design made from the matrix.
+    pub fn over<'a>(&'a self, design: &'a dyn Design) -> Problem<'a> {
+        Problem {
+            design,
+            target: self.target,
+            loss: &*self.loss,
+            weights: self.weights,
+            intercept: self.intercept,
+            standardize: self.standardize,
+        }
+    }
+}
+
+fn named_loss(name: &str, parameter: Option<f64>) -> ksparse::Result<Box<dyn Loss>> {
+    Ok(match (name, parameter) {
+        ("squared", Some(scale)) => Box::new(Squared::new(scale)?),
+        ("logistic", Some(scale)) => Box::new(Logistic::new(scale)?),
+        ("huber", Some(gamma)) => Box::new(Huber::new(gamma)?),
+        (name, _) => loss::by_name(name)?,
+    })
+}

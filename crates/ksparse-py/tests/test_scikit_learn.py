@@ -1,0 +1,100 @@
+"""Native to scikit-learn: its own checks, its meta-estimators, copies of all kinds."""
+
+import io
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from conftest import CV_ESTIMATORS, ESTIMATORS, data_for
+from sklearn.base import clone
+from sklearn.feature_selection import SelectFromModel
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import ksparse
+
+
+@parametrize_with_checks([estimator() for estimator in ESTIMATORS] + [estimator() for estimator in CV_ESTIMATORS])
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_pipeline_grid_search_and_scores(estimator):
+    X, y = data_for(estimator)
+    pipeline = make_pipeline(StandardScaler(), estimator())
+    name = pipeline.steps[-1][0]
+    search = GridSearchCV(pipeline, {f"{name}__k": [1, 2, 4], f"{name}__alpha": [1e-3, 1e-1]}, n_jobs=2, cv=3).fit(X, y)
+    assert search.best_score_ > 0.8
+    assert cross_val_score(estimator(k=2), X, y, cv=3, n_jobs=2).min() > 0.7
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_too_large_a_k_does_not_end_a_grid_search(estimator):
+    X, y = data_for(estimator)
+    with pytest.warns(ksparse.KSparseWarning, match="k=50 is more than the 12 features"):
+        search = GridSearchCV(estimator(), {"k": [2, 50]}, error_score="raise", cv=3).fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS + CV_ESTIMATORS)
+def test_copies(estimator):
+    X, y = data_for(estimator)
+    fitted = estimator(random_state=3).fit(X, y)
+    assert clone(fitted).get_params() == fitted.get_params()
+    file = io.BytesIO()
+    joblib.dump(fitted, file)
+    file.seek(0)
+    for copy in (pickle.loads(pickle.dumps(fitted)), joblib.load(file), clone(fitted).fit(X, y)):
+        np.testing.assert_array_equal(copy.coef_, fitted.coef_)
+        np.testing.assert_array_equal(copy.predict(X), fitted.predict(X))
+
+
+def test_fits_in_threads_and_processes(regression):
+    X, y, _ = regression
+    expected = ksparse.SparseLinearRegression(4).fit(X, y).coef_
+    for backend in ("threading", "loky", "multiprocessing"):
+        fits = joblib.Parallel(n_jobs=2, backend=backend)(
+            joblib.delayed(ksparse.SparseLinearRegression(4).fit)(X, y) for _ in range(4)
+        )
+        for fit in fits:
+            np.testing.assert_array_equal(fit.coef_, expected)
+
+
+def test_selects_features(regression):
+    pandas = pytest.importorskip("pandas")
+    X, y, coef = regression
+    frame = pandas.DataFrame(X, columns=[f"gene{j}" for j in range(X.shape[1])])
+    model = ksparse.SparseLinearRegression(k=4).fit(frame, y)
+    assert model.support_.tolist() == coef.nonzero()[0].tolist()
+    assert model.get_support().nonzero()[0].tolist() == model.support_.tolist()
+    assert model.get_feature_names_out().tolist() == [f"gene{j}" for j in model.support_]
+    assert model.set_output(transform="pandas").transform(frame).columns.tolist() == model.get_feature_names_out().tolist()
+    by_importance = SelectFromModel(ksparse.SparseLinearRegression(k=4), threshold=1e-12).fit(frame, y)
+    assert by_importance.get_support().tolist() == model.get_support().tolist()
+
+
+def test_html_repr():
+    assert "SparseLogisticRegression" in ksparse.SparseLogisticRegression(k=3)._repr_html_()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_default_k_never_warns(estimator, recwarn):
+    X, y = data_for(estimator)
+    for columns in (1, 3, 12):
+        assert estimator().fit(X[:, :columns], y).support_.size <= columns
+    assert not [warning for warning in recwarn if issubclass(warning.category, ksparse.KSparseWarning)]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_k_may_be_a_share(estimator):
+    X, y = data_for(estimator)
+    assert estimator(k=0.25).fit(X, y).support_.size == 3
+    assert estimator(k=1.0).fit(X, y).support_.size == 12
+    assert estimator(k=0.01).fit(X, y).support_.size == 1
+    for wrong, error in ((-1, ValueError), (1.5, ValueError), (0.0, ValueError), ("many", TypeError)):
+        with pytest.raises(error, match="k"):
+            estimator(k=wrong).fit(X, y)
