@@ -1,5 +1,6 @@
 //! Fits: one, or a whole grid on all rows or on some.
 
+use crate::bound;
 use crate::options::Search;
 use crate::outcome;
 use crate::problem::Data;
@@ -13,9 +14,9 @@ use pyo3::types::{PyDict, PyList};
 use rayon::prelude::*;
 
 /// Fits one model with at most `k` coefficients beside those kept. `start` is the support, the coefficients and the intercept of an
-/// earlier model of the same columns.
+/// earlier model of the same columns; `certify` is how many epochs to spend on a lower bound beyond the one the fit itself gives.
 #[pyfunction]
-#[pyo3(signature = (data, search, k, alpha, start=None, callback=None))]
+#[pyo3(signature = (data, search, k, alpha, start=None, callback=None, certify=0))]
 #[allow(clippy::too_many_arguments)]
 pub fn fit<'py>(
     py: Python<'py>,
@@ -25,20 +26,25 @@ pub fn fit<'py>(
     alpha: f64,
     start: Option<(Vec<usize>, Vec<f64>, f64)>,
     callback: Option<Py<PyAny>>,
+    certify: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (view, solver) = (data.view()?, search.solver()?);
     let sparsity = Sparsity::new(k).keep(search.keep.iter().copied());
     let start = start.map(|(support, coefficients, intercept)| LinearModel { support, coefficients, intercept });
-    let (solution, model) = supervise(py, search.threads, callback, |watch| {
+    let (solution, model, bound) = supervise(py, search.threads, callback, |watch| {
         let design = watch.interruptible(view.matrix.design()?);
         let training = view.rest.over(&design).on_all_rows()?;
         let risk = training.risk.reridged(alpha)?;
         let start = start.as_ref().map(|model| training.start(model));
         let solution = solver.solve(&risk, &sparsity, start.as_ref(), &mut |progress| watch.ask(progress, None))?;
         let model = training.model(&solution);
-        Ok((solution, model))
+        // A bound is never worth failing a fit for.
+        let bound = bound::of(&risk, &sparsity, &solution, certify, watch).unwrap_or(0.0);
+        Ok((solution, model, bound))
     })?;
-    outcome::model(py, solution, model)
+    let out = outcome::model(py, solution, model)?;
+    out.set_item("lower_bound", bound)?;
+    Ok(out)
 }
 
 /// For each of the lists of `rows` (`None`: all rows), for each alpha (descending), for each k (ascending): a fitted model.
@@ -55,7 +61,8 @@ pub fn grids<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let (view, solver) = (data.view()?, search.solver()?);
-    let grid = Grid::over(ks, alphas).keep(search.keep.iter().copied());
+    let mut grid = Grid::over(ks, alphas).keep(search.keep.iter().copied());
+    grid.path.time_limit = search.time_limit()?;
     let mut parts: Vec<Option<Vec<usize>>> = Vec::new();
     match rows {
         None => parts.push(None),

@@ -4,6 +4,7 @@
 //! scikit-learn's users know (`error`). Checking what users pass, defaults and everything else that Python does better is in
 //! `python/ksparse`; nothing here is called by users directly.
 
+mod bound;
 mod error;
 mod fit;
 mod function;
@@ -11,6 +12,7 @@ mod interrupt;
 mod matrix;
 mod options;
 mod outcome;
+mod precision;
 mod problem;
 mod simulate;
 mod supervise;
@@ -26,5 +28,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit::grids, module)?)?;
     module.add_function(wrap_pyfunction!(function::minimize, module)?)?;
     module.add_function(wrap_pyfunction!(function::minimize_path, module)?)?;
+    module.add_function(wrap_pyfunction!(bound::certify, module)?)?;
+    module.add_function(wrap_pyfunction!(precision::precision_path, module)?)?;
     simulate::register(module)
 }

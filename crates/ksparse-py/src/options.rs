@@ -1,7 +1,9 @@
 //! Solvers from names and options.
 
 use crate::error::to_py;
-use ksparse::solver::{Auto, Debias, Fbs, Foba, ForwardRule, Grahtp, Grasp, Limits, Solver, Step, by_name};
+use ksparse::solver::{
+    Auto, Debias, Diht, Fbs, Foba, ForwardRule, Grahtp, Grasp, Limits, Sdiht, Solver, Step, Svrght, by_name,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -18,6 +20,8 @@ pub struct Search<'py> {
     time_limit: Option<f64>,
     /// Options of the one solver, by name.
     options: Bound<'py, PyDict>,
+    /// Of methods that draw at random.
+    seed: u64,
     /// Columns that are in at no charge.
     pub keep: Vec<usize>,
     /// 0: one per core.
@@ -50,6 +54,23 @@ impl Search<'_> {
                 let least_gain = options.get("least_gain")?.unwrap_or(default.least_gain);
                 Box::new(Foba { forward, candidates, least_gain, limits: self.limits(default.limits)? })
             }
+            "diht" => {
+                let default = Diht::default();
+                let refit = options.get("refit")?.unwrap_or(default.refit);
+                Box::new(Diht { refit, limits: self.limits(default.limits)?, ..default })
+            }
+            "sdiht" => {
+                let default = Sdiht::default();
+                let (blocks, refit) = (options.get("blocks")?, options.get("refit")?.unwrap_or(default.refit));
+                Box::new(Sdiht { blocks, refit, seed: self.seed, limits: self.limits(default.limits)?, ..default })
+            }
+            "svrght" => {
+                let default = Svrght::default();
+                let (batch, inner_steps) = (options.get("batch")?, options.get("inner_steps")?);
+                let (step, refit) = (options.get("step")?, options.get("refit")?.unwrap_or(default.refit));
+                let limits = self.limits(default.limits)?;
+                Box::new(Svrght { batch, inner_steps, step, refit, seed: self.seed, limits })
+            }
             other => by_name(other).map_err(to_py)?,
         };
         options.none_left()?;
@@ -80,17 +101,23 @@ impl Search<'_> {
         Ok(Grahtp { step, debias, scaled, limits: self.limits(default.limits)?, ..default })
     }
 
+    /// The time a whole fit, path or grid may take.
+    pub fn time_limit(&self) -> PyResult<Option<Duration>> {
+        let Some(seconds) = self.time_limit else { return Ok(None) };
+        match Duration::try_from_secs_f64(seconds) {
+            Ok(limit) => Ok(Some(limit)),
+            Err(_) => {
+                let message = format!("time_limit is {seconds}, but must be a non-negative number of seconds");
+                Err(PyValueError::new_err(message))
+            }
+        }
+    }
+
     fn limits(&self, default: Limits) -> PyResult<Limits> {
-        let time_limit = match self.time_limit {
-            None => None,
-            Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
-                PyValueError::new_err(format!("time_limit is {seconds}, but must be a non-negative number of seconds"))
-            })?),
-        };
         Ok(Limits {
             tolerance: self.tol.unwrap_or(default.tolerance),
             max_iterations: self.max_iter.unwrap_or(default.max_iterations),
-            time_limit,
+            time_limit: self.time_limit()?,
         })
     }
 }

@@ -78,16 +78,18 @@ pub struct Watch<'a> {
 impl<'a> Watch<'a> {
     /// Whether to go on, after telling the callback, if there is one.
     pub fn ask(&self, progress: &Progress, cell: Option<Cell>) -> ControlFlow<()> {
-        if self.halted.load(Ordering::Relaxed) {
-            return ControlFlow::Break(());
-        }
-        if !self.listening {
-            return ControlFlow::Continue(());
+        if self.go_on().is_break() || !self.listening {
+            return self.go_on();
         }
         let report = Report::of(progress, cell);
         let (answer, answered) = mpsc::sync_channel(1);
         let asked = self.questions.send(Question { report, answer });
         if asked.is_ok() && answered.recv() == Ok(true) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// Whether to go on, without a word to the callback.
+    pub fn go_on(&self) -> ControlFlow<()> {
+        if self.halted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// `design`, whose products become free once the work is to stop.
