@@ -4,11 +4,12 @@ CARGO ?= cargo
 BUILD := --locked --workspace
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint doc
+.PHONY: help demo test python bench lint doc
 
 help:
 	@echo 'make demo    simulate data, fit, predict, choose k, draw a path: files in target/demo (seconds, once built)'
 	@echo 'make test    formatting, lints, documentation, all tests: what must pass before a commit'
+	@echo 'make python  the Python part of them alone; ARGS go to pytest'
 	@echo 'make bench   compare with other libraries (bench/README.md); ARGS=--quick for a subset'
 	@echo 'make lint    formatting and lints only'
 	@echo 'make doc     documentation only, to target/doc/ksparse/index.html'
@@ -18,6 +19,11 @@ demo:
 
 test: lint doc
 	$(CARGO) test $(BUILD) --all-features
+	$(MAKE) python
+
+# The Python package: its wheel is built and tested in a virtual environment of its own, .venv.
+python:
+	CARGO='$(CARGO)' crates/ksparse-py/test $(ARGS)
 
 bench:
 	bench/run $(ARGS)

@@ -62,7 +62,8 @@ fn certificate<'py>(py: Python<'py>, found: &Certificate) -> PyResult<Bound<'py,
     let history = PyDict::new(py);
     history.set_item("seconds", found.history.iter().map(|row| row.seconds).collect::<Vec<_>>().into_pyarray(py))?;
     history.set_item("lower_bound", found.history.iter().map(|row| row.dual).collect::<Vec<_>>().into_pyarray(py))?;
-    history.set_item("relaxation", found.history.iter().map(|row| row.relaxation).collect::<Vec<_>>().into_pyarray(py))?;
+    history
+        .set_item("relaxation", found.history.iter().map(|row| row.relaxation).collect::<Vec<_>>().into_pyarray(py))?;
     out.set_item("history", history)?;
     Ok(out)
 }

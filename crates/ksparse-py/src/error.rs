@@ -7,7 +7,12 @@ use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyValueError};
 /// What scikit-learn would raise for the same mistake: `ValueError` for data and parameters, `NotImplementedError` for a combination
 /// that does not exist, `RuntimeError` for what is nobody's mistake.
 pub fn to_py(error: Error) -> PyErr {
-    let message = error.to_string();
+    let message = match &error {
+        Error::InvalidOption { option, value, expected } => {
+            format!("{} is {value}, but must be {expected}", parameter(option))
+        }
+        other => other.to_string(),
+    };
     match error {
         Error::Shape { .. }
         | Error::NotFinite { .. }
@@ -19,5 +24,15 @@ pub fn to_py(error: Error) -> PyErr {
         | Error::Data(_) => PyValueError::new_err(message),
         Error::Unsupported { .. } => PyNotImplementedError::new_err(message),
         _ => PyRuntimeError::new_err(message),
+    }
+}
+
+/// The library's names of options that are called otherwise in Python.
+fn parameter(option: &str) -> &str {
+    match option {
+        "lambda" => "alpha",
+        "tolerance" => "tol",
+        "max_iterations" => "max_iter",
+        other => other,
     }
 }

@@ -42,7 +42,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Matrix<'py> {
             Some(storage) => Ok(Self::F64(storage)),
             None => match Storage::extract(&object)? {
                 Some(storage) => Ok(Self::F32(storage)),
-                None => Err(PyTypeError::new_err("a matrix is a float64 or float32 array, or a tuple of CSC or CSR parts")),
+                None => {
+                    Err(PyTypeError::new_err("a matrix is a float64 or float32 array, or a tuple of CSC or CSR parts"))
+                }
             },
         }
     }
@@ -54,7 +56,8 @@ impl<'py, T: Element> Storage<'py, T> {
         if let Ok(array) = object.extract::<PyReadonlyArray2<'py, T>>() {
             return Ok(Some(Self::Dense(array)));
         }
-        type Parts<'py> = (String, (usize, usize), PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>, Bound<'py, PyAny>);
+        type Parts<'py> =
+            (String, (usize, usize), PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>, Bound<'py, PyAny>);
         let Ok((layout, shape, pointers, indices, values)) = object.extract::<Parts<'py>>() else { return Ok(None) };
         let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
         Ok(Some(Self::Sparse(Compressed { by_columns: layout == "csc", shape, pointers, indices, values })))

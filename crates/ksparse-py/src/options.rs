@@ -133,7 +133,8 @@ impl<'py> Options<'_, 'py> {
     fn get<T: for<'a> FromPyObject<'a, 'py>>(&mut self, name: &'static str) -> PyResult<Option<T>> {
         self.known.push(name);
         let Some(value) = self.given.get_item(name)? else { return Ok(None) };
-        let wrong = || PyTypeError::new_err(format!("option '{name}' of solver '{}' has the wrong type: {value}", self.solver));
+        let wrong =
+            || PyTypeError::new_err(format!("option '{name}' of solver '{}' has the wrong type: {value}", self.solver));
         value.extract().map(Some).map_err(|_| wrong())
     }
 
@@ -142,7 +143,11 @@ impl<'py> Options<'_, 'py> {
         for key in self.given.keys() {
             let key: String = key.extract()?;
             if !self.known.contains(&key.as_str()) {
-                let known = if self.known.is_empty() { "it has none".to_string() } else { format!("it has {}", self.known.join(", ")) };
+                let known = if self.known.is_empty() {
+                    "it has none".to_string()
+                } else {
+                    format!("it has {}", self.known.join(", "))
+                };
                 return Err(PyValueError::new_err(format!("solver '{}' has no option '{key}'; {known}", self.solver)));
             }
         }

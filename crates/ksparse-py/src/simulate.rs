@@ -19,7 +19,15 @@ fn correlation(rho: f64) -> Correlation {
 }
 
 #[pyfunction]
-fn simulate_linear(py: Python<'_>, n: usize, p: usize, k: usize, rho: f64, noise: f64, seed: u64) -> PyResult<Bound<'_, PyDict>> {
+fn simulate_linear(
+    py: Python<'_>,
+    n: usize,
+    p: usize,
+    k: usize,
+    rho: f64,
+    noise: f64,
+    seed: u64,
+) -> PyResult<Bound<'_, PyDict>> {
     dense(py, py.detach(|| simulate::linear(n, p, k, correlation(rho), noise, seed)))
 }
 
@@ -77,7 +85,8 @@ fn matrix<'py>(py: Python<'py>, design: &Dense<'_>) -> PyResult<Bound<'py, PyAny
 
 /// Pointers, rows and values of compressed columns, in SciPy's types.
 fn columns(design: &Sparse<'_>) -> (Vec<i32>, Vec<i32>, Vec<f64>) {
-    let (mut pointers, mut rows, mut values) = (vec![0], Vec::with_capacity(design.nnz()), Vec::with_capacity(design.nnz()));
+    let (mut pointers, mut rows, mut values) =
+        (vec![0], Vec::with_capacity(design.nnz()), Vec::with_capacity(design.nnz()));
     for j in 0..design.ncols() {
         let (r, v) = design.column(j);
         rows.extend(r.iter().map(|&i| i as i32));

@@ -140,7 +140,9 @@ pub fn supervise<R: Send>(
             match (raised, result) {
                 (Some(error), _) => Err(error),
                 (None, Ok(result)) => result.map_err(to_py),
-                (None, Err(_)) => Err(PyRuntimeError::new_err("ksparse failed unexpectedly: please report this as a bug")),
+                (None, Err(_)) => {
+                    Err(PyRuntimeError::new_err("ksparse failed unexpectedly: please report this as a bug"))
+                }
             }
         })
     })

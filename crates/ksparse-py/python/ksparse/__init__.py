@@ -6,11 +6,13 @@ Everything refers to one objective, a mean and not a sum::
 
 with sample weights c and an intercept b that is neither penalised nor counted in k.
 
-Estimators: `SparseLinearRegression`, `SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, and their ``...CV`` versions, which
-choose k and alpha. A function of your own: `minimize`. All k of a sequence: `path`. Pictures: `plot_path`, `plot_gap`.
+Estimators: `SparseLinearRegression`, `SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, `SparsePrecision` (networks), and
+their ``...CV`` versions, which choose k and alpha. A function of your own: `minimize`. All k of a sequence: `path`. How far from the
+best a fit can be: `certify`. Pictures: `plot_path`, `plot_graph`, `plot_gap`.
 """
 
 from . import datasets
+from ._certify import Certificate, certify
 from ._classifiers import SparseHuberClassifier, SparseLogisticRegression, SparseSVC
 from ._core import SOLVERS, __version__
 from ._cv import (
@@ -21,13 +23,15 @@ from ._cv import (
 )
 from ._minimize import minimize
 from ._path import path
-from ._plot import plot_gap, plot_path
+from ._plot import plot_gap, plot_graph, plot_path
+from ._precision import SparsePrecision, SparsePrecisionCV
 from ._regression import SparseLinearRegression
 from ._results import MinimizeResult, PathResult, Progress
 from ._validation import KSparseWarning
 
 __all__ = [
     "SOLVERS",
+    "Certificate",
     "KSparseWarning",
     "MinimizeResult",
     "PathResult",
@@ -38,12 +42,16 @@ __all__ = [
     "SparseLinearRegressionCV",
     "SparseLogisticRegression",
     "SparseLogisticRegressionCV",
+    "SparsePrecision",
+    "SparsePrecisionCV",
     "SparseSVC",
     "SparseSVCCV",
     "__version__",
+    "certify",
     "datasets",
     "minimize",
     "path",
     "plot_gap",
+    "plot_graph",
     "plot_path",
 ]

@@ -56,6 +56,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        certify: bool | int = False,
         verbose: int = 0,
     ) -> None:
         self.k = k
@@ -71,6 +72,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.certify = certify
         self.verbose = verbose
 
     # The loss, by the core's name, and its parameter.
@@ -113,6 +115,11 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "seed": seed(self.random_state),
         }
 
+    def _epochs(self) -> int:
+        """How long to look for a lower bound."""
+        certify = getattr(self, "certify", False)
+        return 100 * int(certify) if isinstance(certify, bool) else int(check_scalar(certify, "certify", int, min_val=0))
+
     # Fitting.
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
@@ -146,7 +153,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         for row, target in enumerate(targets):
             watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
             data, start = self._data(matrix, target, weights), self._start(row, n_features)
-            models.append(_core.fit(data, search, k, alpha, start, watcher.callback()))
+            models.append(_core.fit(data, search, k, alpha, start, watcher.callback(), self._epochs()))
             watcher.close(models[-1]["message"])
         self._store(models, X.dtype)
         return self
@@ -168,6 +175,11 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         single = len(models) == 1
         self.n_iter_ = max(1, *(model["n_iter"] for model in models), 1)
         self.objective_ = models[0]["objective"] if single else np.array([model["objective"] for model in models])
+        bounds = [model.get("lower_bound", 0.0) for model in models]
+        self.lower_bound_ = bounds[0] if single else np.array(bounds)
+        self.dual_gap_ = np.maximum(self.objective_ - self.lower_bound_, 0.0) if not single else max(
+            0.0, self.objective_ - self.lower_bound_
+        )
         self.status_ = models[0]["status"] if single else [model["status"] for model in models]
         self.trace_ = models[0]["trace"] if single else [model["trace"] for model in models]
         for model in models:

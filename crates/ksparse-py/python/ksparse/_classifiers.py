@@ -27,7 +27,7 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):  # type: ignore[misc
         k: int | float | None = None,
         *,
         solver: str = "auto",
-        alpha: float = 1e-4,
+        alpha: float = 1e-5,
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
@@ -39,6 +39,7 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):  # type: ignore[misc
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        certify: bool | int = False,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -55,6 +56,7 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):  # type: ignore[misc
             random_state=random_state,
             n_jobs=n_jobs,
             warm_start=warm_start,
+            certify=certify,
             verbose=verbose,
         )
         self.class_weight = class_weight
@@ -219,7 +221,7 @@ class SparseSVC(SparseClassifier):
         *,
         loss: str = "squared_hinge",
         solver: str = "auto",
-        alpha: float = 1e-4,
+        alpha: float = 1e-5,
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
@@ -231,6 +233,7 @@ class SparseSVC(SparseClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        certify: bool | int = False,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -248,6 +251,7 @@ class SparseSVC(SparseClassifier):
             random_state=random_state,
             n_jobs=n_jobs,
             warm_start=warm_start,
+            certify=certify,
             verbose=verbose,
         )
         self.loss = loss
@@ -289,7 +293,7 @@ class SparseHuberClassifier(SparseClassifier):
         *,
         gamma: float = 0.25,
         solver: str = "auto",
-        alpha: float = 1e-4,
+        alpha: float = 1e-5,
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
@@ -301,6 +305,7 @@ class SparseHuberClassifier(SparseClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        certify: bool | int = False,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -318,6 +323,7 @@ class SparseHuberClassifier(SparseClassifier):
             random_state=random_state,
             n_jobs=n_jobs,
             warm_start=warm_start,
+            certify=certify,
             verbose=verbose,
         )
         self.gamma = gamma

@@ -57,8 +57,12 @@ class Solution(TypedDict):
     message: str
     trace: Trace
 
-class Model(Solution):
+class Model(Solution, total=False):
     intercept: float
+    lower_bound: float
+
+class Network(Solution):
+    precision: Floats
 
 def fit(
     data: Data,
@@ -67,7 +71,25 @@ def fit(
     alpha: float,
     start: tuple[Sequence[int], Sequence[float], float] | None = None,
     callback: Callback | None = None,
+    certify: int = 0,
 ) -> Model: ...
+def certify(
+    data: Data,
+    search: Search,
+    k: int,
+    alpha: float,
+    model: tuple[Sequence[int], Sequence[float], float],
+    tolerance: float,
+    max_epochs: int,
+    callback: Callback | None = None,
+) -> dict[str, Any]: ...
+def precision_path(
+    covariance: Floats,
+    search: Search,
+    ks: Sequence[int],
+    start: Floats | None = None,
+    callback: Callback | None = None,
+) -> list[Network]: ...
 def grids(
     data: Data,
     search: Search,

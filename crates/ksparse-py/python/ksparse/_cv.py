@@ -117,6 +117,7 @@ class CrossValidated:
         held_out, expected = X[test], labels[test]
         weight = None if weights is None else weights[test]
         candidate = copy.copy(self)
+        vars(candidate).pop("feature_names_in_", None)  # the rows held out are an array, whatever X was
         scorer = None if self.scoring is None else check_scoring(self, scoring=self.scoring)
         scores = []
         for models in cells:
@@ -175,9 +176,12 @@ class CrossValidated:
         for target in targets:
             data = self._data(matrix, target, weights)
             on_path = _core.grids(data, search, ks, [self.alpha_], None, watcher.callback())[0][0]
-            direct = _core.fit(data, search, self.k_, self.alpha_, None, watcher.callback())
+            direct = _core.fit(data, search, self.k_, self.alpha_, None, watcher.callback(), self._epochs())
             reached = dict(zip(ks, on_path)).get(self.k_)
-            models.append(direct if reached is None or direct["objective"] < reached["objective"] else reached)
+            if reached is not None and reached["objective"] < direct["objective"]:
+                # A bound holds for every model of this size.
+                direct = {**reached, "lower_bound": direct["lower_bound"]}
+            models.append(direct)
             paths.append(path_result(ks, on_path, self.n_features_in_, self.alpha_, names))
         watcher.close(f"chose k={self.k_}, alpha={self.alpha_:g}")
         self.path_ = paths[0] if len(paths) == 1 else paths
@@ -247,6 +251,7 @@ class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        certify: bool | int = False,
         verbose: int = 0,
     ) -> None:
         self.ks = ks
@@ -264,6 +269,7 @@ class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
         self.solver_options = solver_options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.certify = certify
         self.verbose = verbose
 
 
@@ -289,6 +295,7 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        certify: bool | int = False,
         verbose: int = 0,
     ) -> None:
         self.ks = ks
@@ -307,6 +314,7 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
         self.solver_options = solver_options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.certify = certify
         self.verbose = verbose
 
 
@@ -373,6 +381,7 @@ class SparseSVCCV(SparseClassifierCV):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        certify: bool | int = False,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -392,6 +401,7 @@ class SparseSVCCV(SparseClassifierCV):
             solver_options=solver_options,
             random_state=random_state,
             n_jobs=n_jobs,
+            certify=certify,
             verbose=verbose,
         )
         self.loss = loss
@@ -435,6 +445,7 @@ class SparseHuberClassifierCV(SparseClassifierCV):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        certify: bool | int = False,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -454,6 +465,7 @@ class SparseHuberClassifierCV(SparseClassifierCV):
             solver_options=solver_options,
             random_state=random_state,
             n_jobs=n_jobs,
+            certify=certify,
             verbose=verbose,
         )
         self.gamma = gamma

@@ -34,15 +34,20 @@ time_limit : float or None, default=None
 solver_options : dict or None, default=None
     Options of the solver: ``step`` ('adaptive', 'theory' or a number), ``debias`` ('exact', 'newton', 'gradient' or 'none')
     and ``scaled`` (bool) for 'grahtp', 'fgrahtp', 'htp' and 'iht'; ``debias`` (bool) for 'grasp'; ``forward`` ('gradient' or 'decrease'),
-    ``candidates`` (int) and ``least_gain`` (float) for 'foba'.
+    ``candidates`` (int) and ``least_gain`` (float) for 'foba'; ``refit`` (bool) for 'diht', and ``blocks`` (int) with it for 'sdiht'; ``batch``,
+    ``inner_steps`` (int), ``step`` (float) and ``refit`` for 'svrght'.
 random_state : int, RandomState instance or None, default=None
-    Seed of methods that draw at random. 'auto' does not.
+    Seed of what is drawn at random: the blocks of 'sdiht', the batches of 'svrght', the folds of a number in `cv`. None is a fixed seed.
 n_jobs : int or None, default=None
     Threads. None is one per core (or OMP_NUM_THREADS, where that is set, as in the workers of joblib); -1 is one per core. The result does not
     depend on it."""
 
 WARM_START = """warm_start : bool, default=False
     Whether to start from the coefficients of the last fit."""
+
+CERTIFY = """certify : bool or int, default=False
+    Whether to search for the best lower bound on f after the fit (an int: for so many epochs), as `ksparse.certify` does. False takes the bound
+    that the fit itself gives, at the cost of one pass over the data."""
 
 VERBOSE = """verbose : int, default=0
     1 shows the progress on stderr."""
@@ -55,6 +60,10 @@ status_ : str
     Why the search stopped: 'support_stable', 'tolerance' and 'complete' are the method's own ends.
 objective_ : float
     f at the solution, in the normalisation above.
+lower_bound_ : float
+    No model with at most k coefficients has a lower f (0 without a ridge: losses are not negative).
+dual_gap_ : float
+    ``objective_ - lower_bound_``: the fit is at most this far from the best.
 trace_ : dict of ndarray
     One entry per iteration: objective, seconds, step, columns that entered and left.
 n_features_in_ : int
@@ -111,10 +120,10 @@ def documented(cls: Class) -> Class:
     attributes = [CLASSES, ATTRIBUTES] if classes else [ATTRIBUTES]
     if "ks" in defaults:
         alphas = ", ".join(f"{alpha:g}" for alpha in cls.ALPHAS)  # type: ignore[attr-defined]
-        parameters = [CV.format(alphas=alphas), *own, *common, VERBOSE]
+        parameters = [CV.format(alphas=alphas), *own, *common, CERTIFY, VERBOSE]
         attributes = [CV_ATTRIBUTES, *attributes]
     else:
-        parameters = [K, *own, ALPHA.format(alpha=defaults["alpha"]), *common, WARM_START, VERBOSE]
+        parameters = [K, *own, ALPHA.format(alpha=defaults["alpha"]), *common, WARM_START, CERTIFY, VERBOSE]
     text = inspect.cleandoc(cls.__doc__ or "")
     cls.__doc__ = text.replace("{parameters}", "\n".join(parameters)).replace("{attributes}", "\n".join(attributes))
     return cls

@@ -110,3 +110,82 @@ def plot_gap(model: Any, *, ax: Any = None, against: str = "seconds") -> Any:
     ax.legend(frameon=False, fontsize=9)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
+    """A network on a circle: an edge per pair that depends given all others, its width by the strength, its colour by the sign.
+
+    Parameters
+    ----------
+    network : fitted SparsePrecision, or a symmetric precision matrix
+        What to draw.
+    ax : matplotlib axes, default=None
+        Where to draw; None makes a figure.
+    feature_names : array-like, default=None
+        Names of the variables; those the estimator has seen, where it has.
+
+    Returns
+    -------
+    ax : matplotlib axes
+    """
+    matrix = np.asarray(getattr(network, "precision_", network), dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"plot_graph takes a SparsePrecision or a square matrix, got shape {matrix.shape}.")
+    names = getattr(network, "feature_names_in_", None) if feature_names is None else np.asarray(feature_names)
+    p = len(matrix)
+    ax = _axes(ax, figsize=(7, 7), layout="constrained")
+    scale = np.sqrt(np.outer(np.diag(matrix), np.diag(matrix)))
+    partial = -matrix / scale
+    pairs = np.argwhere(np.triu(matrix, 1))
+    order = _around(pairs, p)
+    place = np.empty(p)
+    place[order] = np.arange(p)
+    angle = np.pi / 2 - 2 * np.pi * place / p
+    x, y = np.cos(angle), np.sin(angle)
+    strongest = max((abs(partial[i, j]) for i, j in pairs), default=1.0)
+    for i, j in sorted(pairs.tolist(), key=lambda pair: abs(partial[pair[0], pair[1]])):
+        strength = abs(partial[i, j]) / strongest
+        colour = "#2166ac" if partial[i, j] > 0 else "#b2182b"
+        # A curve bent towards the centre: chords of neighbours stay apart from the circle.
+        t = np.linspace(0, 1, 24)[:, None]
+        ends = np.array([[x[i], y[i]], [x[j], y[j]]])
+        bend = 0.35 * ends.mean(axis=0)
+        curve = (1 - t) ** 2 * ends[0] + 2 * t * (1 - t) * bend + t**2 * ends[1]
+        ax.plot(curve[:, 0], curve[:, 1], color=colour, linewidth=0.5 + 3.5 * strength, alpha=0.35 + 0.6 * strength,
+                solid_capstyle="round", zorder=1)  # fmt: skip
+    degree = np.bincount(pairs.ravel(), minlength=p) if len(pairs) else np.zeros(p, dtype=int)
+    ax.scatter(x, y, s=30 + 20 * degree, color=np.where(degree > 0, "0.25", "0.8"), edgecolor="white", zorder=2)
+    if p <= 80:
+        for node in range(p):
+            label = str(node if names is None else names[node])
+            turn = np.degrees(angle[node])
+            left = np.cos(angle[node]) < -1e-9
+            ax.text(1.07 * x[node], 1.07 * y[node], label, rotation=turn + 180 if left else turn, rotation_mode="anchor",
+                    ha="right" if left else "left", va="center", fontsize=9 if p <= 40 else 7)  # fmt: skip
+    for colour, label in (("#2166ac", "positive partial correlation"), ("#b2182b", "negative")):
+        ax.plot([], [], color=colour, linewidth=2, label=label)
+    ax.legend(loc="upper left", frameon=False, fontsize=9, title=f"{len(pairs)} edges", alignment="left")
+    ax.set_aspect("equal")
+    ax.set_xlim(-1.35, 1.35)
+    ax.set_ylim(-1.35, 1.35)
+    ax.set_axis_off()
+    return ax
+
+
+def _around(pairs: Any, p: int) -> Any:
+    """An order of the nodes around the circle with neighbours near each other: components one after another, breadth first."""
+    neighbours: list[list[int]] = [[] for _ in range(p)]
+    for i, j in pairs:
+        neighbours[i].append(int(j))
+        neighbours[j].append(int(i))
+    order: list[int] = []
+    seen = [False] * p
+    for root in sorted(range(p), key=lambda node: -len(neighbours[node])):
+        queue = [] if seen[root] else [root]
+        while queue:
+            node = queue.pop(0)
+            if not seen[node]:
+                seen[node] = True
+                order.append(node)
+                queue.extend(sorted(n for n in neighbours[node] if not seen[n]))
+    return np.array(order, dtype=int)

@@ -1,0 +1,311 @@
+"""Networks: precision matrices with at most k edges."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.covariance import EmpiricalCovariance, empirical_covariance, log_likelihood
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils import check_scalar
+
+from . import _core
+from ._base import ADVICE, Callback
+from ._minimize import function_search
+from ._progress import Watcher
+from ._validation import check_k, seed, thread_count, validate
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ._core import Search
+
+Floats = NDArray[np.float64]
+
+
+class SparsePrecision(EmpiricalCovariance):  # type: ignore[misc]
+    """The precision matrix (inverse covariance) of Gaussian samples with at most k edges.
+
+    Minimises ``-log det O + trace(S O)``, S the covariance of the samples, over precision matrices O with at most k non-zero pairs off
+    the diagonal: the network of the strongest conditional dependences, by maximum likelihood and without shrinkage.
+
+    Parameters
+    ----------
+    k : int, float or None, default=None
+        The number of edges. A float in (0, 1] is a share of all pairs. None is as many as there are variables, or all pairs where there are
+        fewer. An int above the number of pairs warns and means all of them.
+    solver : str, default='grahtp'
+        One of ``ksparse.SOLVERS`` that needs no samples.
+    standardize : bool, default=False
+        Whether to choose the edges on the scale of correlations. The matrices come back in the units of X.
+    assume_centered : bool, default=False
+        Whether the means are known to be 0.
+    tol, max_iter, time_limit, solver_options, random_state, n_jobs
+        As for the other estimators.
+    warm_start : bool, default=False
+        Whether to start from the last fit.
+    verbose : int, default=0
+        1 shows the progress on stderr.
+
+    Attributes
+    ----------
+    precision_ : ndarray of shape (n_features, n_features)
+        The precision matrix.
+    covariance_ : ndarray of shape (n_features, n_features)
+        Its inverse.
+    location_ : ndarray of shape (n_features,)
+        The means.
+    edges_ : ndarray of shape (n_edges, 2)
+        The pairs i < j whose entry is not 0, in lexicographic order.
+    partial_correlations_ : ndarray of shape (n_edges,)
+        The correlation of each pair given all others.
+    objective_ : float
+        ``-log det O + trace(S O)`` (of the correlation matrix, with `standardize`).
+    n_iter_, status_, trace_
+        As for the other estimators.
+    n_features_in_, feature_names_in_
+        The variables.
+
+    Examples
+    --------
+    >>> import ksparse
+    >>> X, precision = ksparse.datasets.make_network(2000, 10, random_state=3)
+    >>> model = ksparse.SparsePrecision(k=6).fit(X)
+    >>> model.edges_.shape
+    (6, 2)
+    """
+
+    store_precision = True
+
+    def __init__(
+        self,
+        k: int | float | None = None,
+        *,
+        solver: str = "grahtp",
+        standardize: bool = False,
+        assume_centered: bool = False,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        solver_options: Mapping[str, object] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.k = k
+        self.solver = solver
+        self.standardize = standardize
+        self.assume_centered = assume_centered
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.solver_options = solver_options
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
+        """Fit the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples, one per row.
+        y : ignored
+        callback : callable, default=None
+            Called once per iteration with a `Progress`; returning True or raising StopIteration ends the fit.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X = validate(self, X, dtype=np.float64, ensure_min_samples=2)
+        p = X.shape[1]
+        k = check_k(self.k, p * (p - 1) // 2) if self.k is not None else min(p, p * (p - 1) // 2)
+        watcher = Watcher(type(self).__name__, self.verbose, callback, p * (p + 1) // 2)
+        S, scale = self._moments(X)
+        start = None
+        last = getattr(self, "precision_", None)
+        if self.warm_start and last is not None and last.shape == S.shape:
+            start = np.ascontiguousarray(last * np.outer(scale, scale))
+        found = _core.precision_path(S, self._search(), [k], start, watcher.callback())[0]
+        watcher.close(found["message"])
+        self._store(X, found, scale)
+        return self
+
+    def _moments(self, X: Floats) -> tuple[Floats, Floats]:
+        """The matrix that is inverted, and what the variables were divided by for it."""
+        S = np.ascontiguousarray(empirical_covariance(X, assume_centered=self.assume_centered))
+        scale = np.ones(len(S))
+        # What rounding leaves of a constant variable is no variance.
+        size = np.abs(X).max(axis=0)
+        constant = np.sqrt(np.diag(S)) <= 8 * np.finfo(np.float64).eps * size
+        S[constant, :] = 0.0
+        S[:, constant] = 0.0
+        if self.standardize:
+            scale = np.where(constant, 1.0, np.sqrt(np.where(constant, 1.0, np.diag(S))))
+            S = S / np.outer(scale, scale)
+        return np.ascontiguousarray(S), scale
+
+    def _search(self) -> Search:
+        search = function_search(
+            self.solver, self.tol, self.max_iter, self.time_limit, self.solver_options, self.random_state, None, 1
+        )
+        return {**search, "threads": thread_count(self.n_jobs)}
+
+    def _store(self, X: Floats, found: Any, scale: Floats) -> None:
+        p = len(scale)
+        self.location_ = np.zeros(p) if self.assume_centered else X.mean(axis=0)
+        self.precision_ = found["precision"] / np.outer(scale, scale)
+        self.covariance_ = np.linalg.inv(self.precision_)
+        self.covariance_ = (self.covariance_ + self.covariance_.T) / 2
+        self.edges_ = np.argwhere(np.triu(self.precision_, 1))
+        rows, columns = self.edges_.T
+        diagonal = np.diag(self.precision_)
+        self.partial_correlations_ = -self.precision_[rows, columns] / np.sqrt(diagonal[rows] * diagonal[columns])
+        self.n_iter_ = max(1, found["n_iter"])
+        self.objective_, self.status_, self.trace_ = found["objective"], found["status"], found["trace"]
+        if self.status_ in ADVICE:
+            warnings.warn(f"{found['message']}: {ADVICE[self.status_]}.", ConvergenceWarning, stacklevel=3)
+
+
+class SparsePrecisionCV(SparsePrecision):
+    """`SparsePrecision` with the number of edges chosen by the likelihood of samples held out.
+
+    Parameters
+    ----------
+    ks : array-like or None, default=None
+        The numbers of edges to compare (ints, or shares of all pairs). None is 0, p/2, p, 3p/2, 2p, 3p and 4p, as far as there are pairs.
+    cv : int, splitter or iterable, default=5
+        How rows are split; folds of a number are shuffled by `random_state`.
+    rule : {'best', '1se'}, default='best'
+        'best' takes the best mean; '1se' the fewest edges within one standard error of it.
+    solver, standardize, assume_centered, tol, max_iter, time_limit, solver_options, random_state, n_jobs, verbose
+        As for `SparsePrecision`.
+
+    Attributes
+    ----------
+    k_ : int
+        The number of edges chosen.
+    best_score_ : float
+        Its mean log-likelihood per sample held out.
+    cv_results_ : dict of ndarray
+        k, mean_score, std_error and split0_score, split1_score, ...
+    precision_, covariance_, location_, edges_, partial_correlations_, objective_, n_iter_, status_, trace_
+        Of the network chosen, as for `SparsePrecision`.
+
+    Examples
+    --------
+    >>> import ksparse
+    >>> X, precision = ksparse.datasets.make_network(500, 10, random_state=3)
+    >>> model = ksparse.SparsePrecisionCV(ks=range(12)).fit(X)
+    >>> len(model.edges_) == model.k_
+    True
+    """
+
+    def __init__(
+        self,
+        ks: Any = None,
+        *,
+        cv: Any = 5,
+        rule: str = "best",
+        solver: str = "grahtp",
+        standardize: bool = False,
+        assume_centered: bool = False,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        solver_options: Mapping[str, object] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.ks = ks
+        self.cv = cv
+        self.rule = rule
+        self.solver = solver
+        self.standardize = standardize
+        self.assume_centered = assume_centered
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.solver_options = solver_options
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
+        """Choose the number of edges, and fit the network of that choice to all samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples, one per row.
+        y : ignored
+        callback : callable, default=None
+            Called once per iteration with a `Progress`; returning True or raising StopIteration ends the search.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if self.rule not in ("best", "1se"):
+            raise ValueError(f"rule must be 'best' or '1se', got {self.rule!r}.")
+        X = validate(self, X, dtype=np.float64, ensure_min_samples=2)
+        n, p = X.shape
+        ks = self._numbers(p)
+        watcher = Watcher(type(self).__name__, self.verbose, callback, p * (p + 1) // 2)
+        search = self._search()
+        cv = self.cv
+        if isinstance(cv, numbers.Integral):
+            folds = int(check_scalar(int(cv), "cv", int, min_val=2))
+            cv = KFold(min(folds, n), shuffle=True, random_state=seed(self.random_state))
+        scores, sizes = [], []
+        for train, test in check_cv(cv).split(X):
+            S, scale = self._moments(X[train])
+            path = _core.precision_path(S, search, ks, None, watcher.callback())
+            if len(path) < len(ks):
+                break
+            centre = np.zeros(p) if self.assume_centered else X[train].mean(axis=0)
+            other = empirical_covariance(X[test] - centre, assume_centered=True)
+            scores.append([log_likelihood(other, item["precision"] / np.outer(scale, scale)) for item in path])
+            sizes.append(len(test))
+        if not scores:
+            raise RuntimeError("Cross-validation was stopped before a fold was finished: there is nothing to choose from.")
+        top = self._choose(np.array(scores), np.array(sizes, dtype=np.float64), ks)
+        S, scale = self._moments(X)
+        path = _core.precision_path(S, search, ks[: top + 1] if top else [ks[0]], None, watcher.callback())
+        watcher.close(f"chose k={self.k_}")
+        self._store(X, path[-1], scale)
+        return self
+
+    def _numbers(self, p: int) -> list[int]:
+        pairs = p * (p - 1) // 2
+        if self.ks is None:
+            return sorted({k for k in (0, p // 2, p, 3 * p // 2, 2 * p, 3 * p, 4 * p) if k <= pairs})
+        ks = sorted({check_k(k, pairs) for k in np.atleast_1d(np.asarray(self.ks, dtype=object))})
+        if not ks:
+            raise ValueError("ks must hold at least one k.")
+        return ks
+
+    def _choose(self, scores: Floats, sizes: Floats, ks: Sequence[int]) -> int:
+        share = sizes / sizes.sum()
+        mean = share @ scores
+        error = np.sqrt(share @ (scores - mean) ** 2 / max(1, len(sizes) - 1))
+        ranked = np.where(np.isfinite(mean), mean, -np.inf)
+        top = int(np.argmax(ranked))
+        if self.rule == "1se":
+            top = int(np.flatnonzero(ranked >= ranked[top] - error[top])[0])
+        self.k_, self.best_score_ = int(ks[top]), float(mean[top])
+        self.cv_results_ = {"k": np.array(ks), "mean_score": mean, "std_error": error}
+        self.cv_results_.update({f"split{fold}_score": row for fold, row in enumerate(scores)})
+        return top

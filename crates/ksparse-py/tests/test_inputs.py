@@ -1,0 +1,185 @@
+"""What goes in: every layout gives the same fit, nothing is changed, and what cannot be fitted is refused as scikit-learn would."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import CV_ESTIMATORS, ESTIMATORS, data_for
+
+import ksparse
+from ksparse._validation import as_matrix
+
+EVERY = ESTIMATORS + CV_ESTIMATORS
+
+
+def sparse_forms(X):
+    """The same matrix in every form SciPy has for it, canonical and not."""
+    base = sp.csr_matrix(X)
+    for form in ("csr", "csc", "coo", "lil", "dok", "bsr"):
+        yield base.asformat(form)
+    yield sp.csr_array(X)
+    yield sp.coo_array(X)
+    for kind in (sp.csr_matrix, sp.csc_matrix):
+        matrix = kind(X)
+        matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+        yield matrix
+        shuffled = kind(X)
+        for start, end in zip(shuffled.indptr, shuffled.indptr[1:]):
+            shuffled.indices[start:end] = shuffled.indices[start:end][::-1].copy()
+            shuffled.data[start:end] = shuffled.data[start:end][::-1].copy()
+        shuffled.has_sorted_indices = False
+        yield shuffled
+        # Every entry as two halves.
+        parts = kind(X)
+        halves = kind(
+            (np.repeat(parts.data / 2, 2), np.repeat(parts.indices, 2), 2 * parts.indptr), shape=parts.shape
+        )
+        yield halves
+
+
+def test_every_layout_gives_the_same_fit(regression):
+    X, y, _ = regression
+    X = X * (np.abs(X) > 0.3)
+    expected = ksparse.SparseLinearRegression(k=4).fit(X, y)
+    read_only = X.copy()
+    read_only.flags.writeable = False
+    spaced = np.zeros((X.shape[0], 2 * X.shape[1]))
+    spaced[:, ::2] = X
+    unaligned = np.frombuffer(b"\0" + np.ascontiguousarray(X).tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(X.shape)
+    assert not unaligned.flags.aligned
+    backwards = np.ascontiguousarray(X[::-1])[::-1]
+    dense = [np.ascontiguousarray(X), np.asfortranarray(X), read_only, spaced[:, ::2], unaligned, backwards, X.astype(">f8"), X.tolist()]
+    for other in [*dense, *sparse_forms(X)]:
+        model = ksparse.SparseLinearRegression(k=4).fit(other, y)
+        np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
+        np.testing.assert_allclose(model.predict(other), expected.predict(X), rtol=1e-10, atol=1e-12)
+
+
+def test_no_copy_where_the_layout_allows():
+    X = np.asfortranarray(np.random.default_rng(0).normal(size=(30, 5)))
+    for array in (X, np.ascontiguousarray(X), X.astype(np.float32, order="F")):
+        assert np.shares_memory(as_matrix(array), array)
+    for kind in (sp.csc_matrix, sp.csr_matrix):
+        matrix = kind(X)
+        _, _, _, indices, data = as_matrix(matrix)
+        assert np.shares_memory(indices, matrix.indices) and np.shares_memory(data, matrix.data)
+
+
+def test_the_users_matrix_is_never_changed(regression):
+    X, y, _ = regression
+    for matrix in sparse_forms(X * (np.abs(X) > 0.5)):
+        if not hasattr(matrix, "indptr"):
+            continue
+        before = [part.copy() for part in (matrix.data, matrix.indices, matrix.indptr)]
+        ksparse.SparseLinearRegression(k=3).fit(matrix, y)
+        for part, old in zip((matrix.data, matrix.indices, matrix.indptr), before):
+            np.testing.assert_array_equal(part, old)
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_single_precision_in_single_precision_out(estimator):
+    X, y = data_for(estimator)
+    model = estimator().fit(X.astype(np.float32), y)
+    assert model.coef_.dtype == np.float32
+    assert model.transform(X.astype(np.float32)).dtype == np.float32
+    if estimator in (ksparse.SparseLinearRegression, ksparse.SparseLinearRegressionCV):
+        assert model.predict(X.astype(np.float32)).dtype == np.float32
+    else:
+        assert model.decision_function(X.astype(np.float32)).dtype == np.float32
+    double = estimator().fit(X, y)
+    np.testing.assert_array_equal(model.support_, double.support_)
+    np.testing.assert_allclose(model.coef_, double.coef_, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames(library, regression):
+    frames = pytest.importorskip(library)
+    X, y, _ = regression
+    names = [f"column {j}" for j in range(X.shape[1])]
+    frame = frames.DataFrame(X, columns=names) if library == "pandas" else frames.DataFrame(X, schema=names)
+    model = ksparse.SparseLinearRegression(k=4, keep=["column 3"]).fit(frame, y)
+    assert model.feature_names_in_.tolist() == names
+    assert 3 in model.support_
+    np.testing.assert_allclose(model.coef_, ksparse.SparseLinearRegression(k=4, keep=[3]).fit(X, y).coef_, rtol=1e-12)
+
+
+BAD = {
+    "one dimension": (lambda X: X[:, 0], "2D array"),
+    "three dimensions": (lambda X: X[:, :, None], "dim 3|dimension"),
+    "no rows": (lambda X: X[:0], "0 sample"),
+    "no columns": (lambda X: X[:, :0], "0 feature"),
+    "NaN": (lambda X: np.where(X > 2, np.nan, X), "NaN"),
+    "infinity": (lambda X: np.where(X > 2, np.inf, X), "infinity"),
+    "too large for float64": (lambda X: np.where(X > 2, 10**400, X.astype(object)), "infinity|large|int"),
+    "words": (lambda X: X.astype(object) + "x" if False else np.full(X.shape, "word"), "could not convert|dtype"),
+    "complex": (lambda X: X + 1j, "Complex data not supported"),
+    "fewer rows than targets": (lambda X: X[:-1], "inconsistent numbers of samples"),
+    "sparse NaN": (lambda X: sp.csr_matrix(np.where(X > 2, np.nan, X)), "NaN"),
+    "complex sparse": (lambda X: sp.csr_matrix(X + 1j), "Complex data not supported"),
+}
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+@pytest.mark.parametrize("what", BAD)
+def test_bad_data(estimator, what):
+    X, y = data_for(estimator)
+    spoil, message = BAD[what]
+    with pytest.raises((ValueError, OverflowError), match=message):
+        estimator().fit(spoil(X), y)
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_bad_targets_and_weights(estimator):
+    X, y = data_for(estimator)
+    model = estimator()
+    for target in (y[:-1], np.column_stack([y, y]), None, np.full(len(y), np.nan)):
+        with pytest.raises(ValueError):
+            model.fit(X, target)
+    for weights in (np.ones(3), -np.ones(len(y)), np.zeros(len(y)), np.full(len(y), np.nan), np.ones((len(y), 2))):
+        with pytest.raises(ValueError, match="(?i)weight"):
+            model.fit(X, y, weights)
+    if hasattr(model, "decision_function"):
+        with pytest.raises(ValueError, match="class"):
+            model.fit(X, np.full(len(y), "same"))
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_bad_parameters(estimator):
+    X, y = data_for(estimator)
+    for parameters in (
+        {"solver": "lasso"},
+        {"solver": 3},
+        {"tol": -1.0},
+        {"max_iter": 0},
+        {"n_jobs": 0},
+        {"keep": [99]},
+        {"keep": ["no such column"]},
+        {"keep": [True, False]},
+        {"keep": [0.5]},
+        {"time_limit": -1.0},
+        {"solver_options": {"no such option": 1}},
+    ):
+        with pytest.raises((ValueError, TypeError), match=next(iter(parameters)).replace("solver_options", "option")):
+            estimator(**parameters).fit(X, y)
+
+
+def test_malformed_sparse_matrices_never_crash(regression):
+    X, y, _ = regression
+    for spoil in ("indices", "negative", "pointers"):
+        matrix = sp.csc_matrix(X)
+        matrix.has_canonical_format = True
+        if spoil == "indices":
+            matrix.indices[3] = 10_000
+        elif spoil == "negative":
+            matrix.indices[0] = -1
+        else:
+            matrix.indptr[1] = matrix.nnz + 5
+        with pytest.raises(ValueError):
+            ksparse.SparseLinearRegression(k=2).fit(matrix, y)
+
+
+def test_requests_without_an_answer(regression):
+    X, y, _ = regression
+    with pytest.raises(ValueError, match="alpha is 0, but must be positive"):
+        ksparse.SparseLinearRegression(k=2, solver="diht", alpha=0.0).fit(X, y)
+    with pytest.raises(NotImplementedError, match="needs"):
+        ksparse.SparseSVC(k=2, loss="hinge", solver="grasp").fit(X, y > 0)

@@ -1,0 +1,166 @@
+"""Functions of one's own."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import ksparse
+
+TARGET = np.array([3.0, -1.0, 2.0, 0.5, -4.0])
+
+
+def value(x):
+    return 0.5 * ((x - TARGET) ** 2).sum()
+
+
+def gradient(x):
+    return x - TARGET
+
+
+@pytest.mark.parametrize("solver", ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba"])
+def test_every_way_to_give_derivatives(solver):
+    ways = [
+        {"fun": value, "grad": gradient},
+        {"fun": lambda x: (value(x), gradient(x)), "grad": True},
+        {"fun": lambda x: (value(x), gradient(x))},
+        {"fun": value, "grad": "2-point"},
+        {"fun": value, "grad": gradient, "hess": lambda x: np.eye(5)},
+        {"fun": value, "grad": gradient, "hess": lambda x: sp.eye_array(5, format="csr")},
+    ]
+    for way in ways:
+        result = ksparse.minimize(k=2, dim=5, solver=solver, **way)
+        assert result.success and result.support.tolist() == [0, 4]
+        np.testing.assert_allclose(result.x, [3, 0, 0, 0, -4], atol=1e-4)
+        np.testing.assert_allclose(result.fun, value(result.x), rtol=1e-9)
+        assert result.nfev > 0 and result["nit"] == result.nit
+
+
+def test_without_a_gradient_it_warns():
+    with pytest.warns(ksparse.KSparseWarning, match="finite differences"):
+        assert ksparse.minimize(value, 2, 5).support.tolist() == [0, 4]
+
+
+def test_agrees_with_the_estimator():
+    X, y, _ = ksparse.datasets.make_regression(80, 30, 4, noise=0.2, random_state=1)
+
+    def fun(w):
+        r = X @ w - y
+        return 0.5 * (r @ r) / len(y), X.T @ r / len(y)
+
+    model = ksparse.SparseLinearRegression(k=4, fit_intercept=False, solver="grahtp").fit(X, y)
+    result = ksparse.minimize(fun, 4, 30)
+    assert result.support.tolist() == model.support_.tolist()
+    assert abs(result.fun - model.objective_) < 1e-8
+    exact = ksparse.minimize(fun, 4, 30, grad=True, hess=lambda w: X.T @ X / len(y), solver="auto")
+    np.testing.assert_allclose(exact.x, model.coef_, atol=1e-8)
+
+
+class Foreign:
+    """An array of another library: NumPy can read it, nothing more."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.array, dtype=dtype)
+
+
+class Tensor(Foreign):
+    """One that is recorded for differentiation, as PyTorch's."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("detach first")
+
+    def detach(self):
+        return Foreign(self.array)
+
+
+@pytest.mark.parametrize("kind", [Foreign, Tensor])
+def test_arrays_of_other_libraries(kind):
+    result = ksparse.minimize(lambda x: kind(value(x)), 2, 5, lambda x: kind(gradient(x)))
+    assert result.support.tolist() == [0, 4]
+
+
+def test_jax_and_torch_differentiate(monkeypatch):
+    jax = types.ModuleType("jax")
+    jax.numpy = np
+    jax.value_and_grad = lambda fun: lambda x: (fun(x), gradient(x))
+    jax.hessian = lambda fun: lambda x: np.eye(5)
+    monkeypatch.setitem(sys.modules, "jax", jax)
+    assert ksparse.minimize(value, 2, 5, grad="jax", hess="jax", solver="auto").support.tolist() == [0, 4]
+
+    class Point(np.ndarray):
+        def requires_grad_(self, wanted):
+            return self
+
+    import contextlib
+
+    torch = types.ModuleType("torch")
+    torch.from_numpy = lambda x: x.view(Point)
+    torch.no_grad = contextlib.nullcontext
+    torch.autograd = types.SimpleNamespace(grad=lambda value, point: (gradient(np.asarray(point)),))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    assert ksparse.minimize(value, 2, 5, grad="torch").support.tolist() == [0, 4]
+
+
+@pytest.mark.parametrize("where", ["fun", "grad", "hess", "callback"])
+@pytest.mark.parametrize("solver", ["auto", "grahtp", "fgrahtp", "grasp", "fbs", "foba"])
+def test_an_exception_comes_out_as_itself(where, solver):
+    if (where, solver) == ("hess", "fgrahtp"):
+        return  # it asks for no Hessian
+
+    class Own(Exception):
+        pass
+
+    calls = 0
+
+    def fail(*_):
+        nonlocal calls
+        calls += 1
+        if calls > 3 or where in ("hess", "callback"):
+            raise Own("mine")
+
+    def wrap(name, fun):
+        return (lambda x: (fail(), fun(x))[1]) if name == where else fun
+
+    with pytest.raises(Own, match="mine"):
+        ksparse.minimize(
+            wrap("fun", value), 2, 5, wrap("grad", gradient), wrap("hess", lambda x: np.eye(5)), solver=solver,
+            callback=fail if where == "callback" else None,
+        )  # fmt: skip
+
+
+def test_start_keep_and_path():
+    result = ksparse.minimize(value, 1, 5, gradient, keep=[3])
+    assert result.support.tolist() == [3, 4]
+    assert ksparse.minimize(value, 2, 5, gradient, x0=[0, 0, 1, 1, 0]).fun <= value(np.zeros(5))
+    path = ksparse.path(value, dim=5, grad=gradient, ks=range(6))
+    assert (np.diff(path.objectives) <= 0).all() and path.coef(5).round(6).tolist() == TARGET.tolist()
+    assert [support.size for support in path.supports] == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"fun": 3}, TypeError, "callable"),
+        ({"dim": 0}, ValueError, "dim"),
+        ({"k": -1}, ValueError, "k"),
+        ({"grad": "no such way"}, ValueError, "grad"),
+        ({"hess": "jax"}, ValueError, "hess"),
+        ({"x0": [1.0]}, ValueError, "x0"),
+        ({"x0": [np.nan] * 5}, ValueError, "NaN"),
+        ({"grad": lambda x: x[:2]}, ValueError, "gradient has length 2, expected 5"),
+        ({"fun": lambda x: x}, TypeError, "number"),
+        ({"fun": lambda x: np.nan}, ValueError, "not finite"),
+        ({"solver": "lasso"}, ValueError, "lasso"),
+        ({"solver": "diht"}, NotImplementedError, "diht"),
+        ({"keep": [7]}, ValueError, "keep"),
+    ],
+)
+def test_bad_requests(arguments, error, message):
+    request = {"fun": value, "k": 2, "dim": 5, "grad": gradient, **arguments}
+    with pytest.raises(error, match=message):
+        ksparse.minimize(**request)

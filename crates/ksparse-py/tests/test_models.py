@@ -1,0 +1,141 @@
+"""Estimators beyond one fit: choice of k, classes, weights, bounds, networks."""
+
+import numpy as np
+import pytest
+from conftest import CV_ESTIMATORS, data_for
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
+
+import ksparse
+
+
+def test_cross_validation_finds_the_planted_columns(regression):
+    X, y, coef = regression
+    model = ksparse.SparseLinearRegressionCV(ks=range(0, 12), rule="1se").fit(X, y)
+    assert model.k_ == 4 and model.support_.tolist() == coef.nonzero()[0].tolist()
+    assert model.path_.ks.tolist() == list(range(12))
+    assert (np.diff(model.path_.objectives) <= 1e-15).all()
+    assert model.score(X, y) > 0.95
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_log_loss", "accuracy"])
+def test_cross_validation_agrees_with_grid_search(classification, scoring):
+    X, y, _ = classification
+    folds = KFold(4, shuffle=True, random_state=1)
+    ours = ksparse.SparseLogisticRegressionCV(ks=[2, 4, 8], alphas=[1e-3, 1e-1], cv=folds, scoring=scoring).fit(X, y)
+    search = GridSearchCV(
+        ksparse.SparseLogisticRegression(), {"alpha": [1e-1, 1e-3], "k": [2, 4, 8]}, cv=folds, scoring=scoring or "neg_log_loss"
+    ).fit(X, y)
+    theirs = search.cv_results_["mean_test_score"] * (2.0 if scoring is None else 1.0)
+    np.testing.assert_allclose(ours.cv_results_["mean_score"], theirs, rtol=0.02)
+    best = np.argmax(ours.cv_results_["mean_score"])
+    assert (ours.k_, ours.alpha_) == (ours.cv_results_["k"][best], ours.cv_results_["alpha"][best])
+
+
+@pytest.mark.parametrize("estimator", CV_ESTIMATORS)
+def test_any_splitter(estimator):
+    X, y = data_for(estimator)
+    for cv in (3, ShuffleSplit(2, random_state=0), [(np.arange(60), np.arange(60, 80))]):
+        model = estimator(ks=[1, 2, 3], cv=cv).fit(X, y)
+        assert model.k_ in (1, 2, 3) and model.support_.size == model.k_
+    with pytest.raises(ValueError):
+        estimator(rule="worst").fit(X, y)
+    with pytest.raises(ValueError):
+        estimator(cv=1).fit(X, y)
+
+
+def test_more_classes_than_two():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 20))
+    y = np.array(["a", "b", "c"])[np.argmax(X[:, [3, 7, 11]] + 0.1 * rng.normal(size=(300, 3)), axis=1)]
+    model = ksparse.SparseLogisticRegression(k=3).fit(X, y)
+    assert model.coef_.shape == (3, 20) and model.support_.tolist() == [3, 7, 11]
+    assert (np.count_nonzero(model.coef_, axis=1) <= 3).all()
+    assert model.score(X, y) > 0.9
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert log_loss(y, model.predict_proba(X)) < 0.5
+    assert len(model.objective_) == len(model.status_) == 3
+    chosen = ksparse.SparseLogisticRegressionCV(ks=[1, 2, 3]).fit(X, y)
+    assert len(chosen.path_) == 3 and chosen.score(X, y) > 0.9
+
+
+def test_weights_are_repetitions(classification):
+    X, y, _ = classification
+    times = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = ksparse.SparseLogisticRegression(k=4, alpha=1e-2).fit(X, y, times)
+    repeated = ksparse.SparseLogisticRegression(k=4, alpha=1e-2).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6, atol=1e-9)
+    balanced = ksparse.SparseLogisticRegression(k=4, class_weight="balanced").fit(X, y)
+    counts = {label: (y == label).sum() for label in (-1, 1)}
+    by_hand = ksparse.SparseLogisticRegression(k=4).fit(X, y, [len(y) / (2 * counts[label]) for label in y])
+    np.testing.assert_allclose(balanced.coef_, by_hand.coef_, rtol=1e-7)
+
+
+def test_standardised_columns_come_back_in_their_own_units(regression):
+    X, y, _ = regression
+    scale = np.geomspace(1e-3, 1e3, X.shape[1])
+    plain = ksparse.SparseLinearRegression(k=4, standardize=True).fit(X, y)
+    other = ksparse.SparseLinearRegression(k=4, standardize=True).fit(X * scale + 5 * scale, y)
+    assert plain.support_.tolist() == other.support_.tolist()
+    np.testing.assert_allclose(other.coef_ * scale, plain.coef_, rtol=1e-6)
+    np.testing.assert_allclose(other.predict(X * scale + 5 * scale), plain.predict(X), rtol=1e-6)
+
+
+def test_keep_is_free_of_charge(regression):
+    X, y, coef = regression
+    useless = np.flatnonzero(coef == 0)[:2]
+    model = ksparse.SparseLinearRegression(k=4, keep=useless).fit(X, y)
+    assert set(model.support_) == set(useless) | set(coef.nonzero()[0])
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_support_vector_machines(classification, loss):
+    X, y, _ = classification
+    model = ksparse.SparseSVC(k=4, loss=loss, alpha=1e-2).fit(X, y)
+    assert model.support_.size <= 4 and model.score(X, y) > 0.7
+    margin = y * model.decision_function(X)
+    short = np.maximum(0, 1 - margin)
+    mean = (short**2 / 2 if loss == "squared_hinge" else short).mean()
+    np.testing.assert_allclose(model.objective_, mean + 0.5e-2 * (model.coef_**2).sum(), rtol=1e-9)
+    with pytest.raises(ValueError, match="loss"):
+        ksparse.SparseSVC(loss="cubed").fit(X, y)
+
+
+def test_bounds_hold(classification):
+    X, y, _ = classification
+    model = ksparse.SparseLogisticRegression(k=4, alpha=0.05).fit(X, y)
+    assert 0 <= model.lower_bound_ <= model.objective_
+    assert model.dual_gap_ == pytest.approx(model.objective_ - model.lower_bound_)
+    certificate = ksparse.certify(model, X, y)
+    assert model.lower_bound_ - 1e-12 <= certificate.lower_bound <= certificate.objective
+    assert certificate.objective == pytest.approx(model.objective_, rel=1e-9)
+    searched = ksparse.SparseLogisticRegression(k=4, alpha=0.05, certify=True).fit(X, y)
+    assert searched.lower_bound_ == pytest.approx(certificate.lower_bound, rel=1e-6)
+    # No other model goes below the bound.
+    for solver in ("fbs", "grahtp", "foba"):
+        assert ksparse.SparseLogisticRegression(k=4, alpha=0.05, solver=solver).fit(X, y).objective_ >= certificate.lower_bound
+    with pytest.raises(ValueError, match="alpha"):
+        ksparse.certify(ksparse.SparseLinearRegression(k=2).fit(X, y), X, y)
+
+
+def test_networks():
+    X, truth = ksparse.datasets.make_network(3000, 12, random_state=2)
+    edges = np.argwhere(np.triu(truth, 1))
+    model = ksparse.SparsePrecision(k=len(edges)).fit(X)
+    assert model.edges_.tolist() == edges.tolist()
+    np.testing.assert_allclose(model.precision_ @ model.covariance_, np.eye(12), atol=1e-8)
+    assert np.count_nonzero(np.triu(model.precision_, 1)) == len(edges)
+    # Maximum likelihood: the covariance of every edge and every variance is that of the samples.
+    S = np.cov(X.T, bias=True)
+    on = np.eye(12, dtype=bool) | (model.precision_ != 0)
+    np.testing.assert_allclose(model.covariance_[on], S[on], rtol=1e-4)
+    scaled = ksparse.SparsePrecision(k=len(edges), standardize=True).fit(X * np.geomspace(0.01, 100, 12))
+    assert scaled.edges_.tolist() == edges.tolist()
+    chosen = ksparse.SparsePrecisionCV(ks=range(0, 2 * len(edges))).fit(X)
+    assert len(chosen.edges_) == chosen.k_ >= len(edges)
+    assert chosen.score(X) >= ksparse.SparsePrecision(k=0).fit(X).score(X)
+    with pytest.warns(ksparse.KSparseWarning):
+        assert len(ksparse.SparsePrecision(k=1000).fit(X).edges_) == 66
+    for wrong in (X[:1], np.full((5, 3), np.nan), np.ones((5, 3))):
+        with pytest.raises(ValueError):
+            ksparse.SparsePrecision().fit(wrong)
