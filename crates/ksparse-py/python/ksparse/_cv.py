@@ -22,8 +22,6 @@ from ._results import path_result
 from ._validation import as_matrix, check_alpha, check_ks, seed
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from ._core import Model
 
 KS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64)
@@ -43,7 +41,7 @@ class CrossValidated:
     verbose: int
     random_state: Any
 
-    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, *, callback: Callback | None = None) -> Self:
+    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, *, callback: Callback | None = None) -> Any:
         """Choose k and alpha, and fit the model of that choice to all rows.
 
         Parameters
@@ -127,7 +125,8 @@ class CrossValidated:
                 scores.append(float(scorer(candidate, held_out, expected, **options)))
             else:
                 z = candidate._scores(held_out).astype(np.float64)
-                scores.append(-deviance(*self._loss(), z, candidate._signs(expected), weight))
+                loss, parameter = self._loss()
+                scores.append(-deviance(loss, parameter, z, candidate._signs(expected), weight))
         return scores
 
     def _signs(self: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
@@ -192,7 +191,8 @@ def _codes(targets: list[NDArray[np.float64]]) -> NDArray[np.intp]:
     """The number of the class of every sample, from its targets -1 and +1."""
     if len(targets) == 1:
         return (targets[0] > 0).astype(np.intp)
-    return np.argmax(targets, axis=0)
+    codes: NDArray[np.intp] = np.argmax(np.asarray(targets), axis=0)
+    return codes
 
 
 def _flat(paths: list[list[Model]]) -> list[Model]:

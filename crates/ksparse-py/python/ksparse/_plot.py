@@ -149,7 +149,7 @@ def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> An
         # A curve bent towards the centre: chords of neighbours stay apart from the circle.
         t = np.linspace(0, 1, 24)[:, None]
         ends = np.array([[x[i], y[i]], [x[j], y[j]]])
-        bend = 0.35 * ends.mean(axis=0)
+        bend = (0.9 - 0.3 * np.linalg.norm(ends[0] - ends[1])) * ends.mean(axis=0)
         curve = (1 - t) ** 2 * ends[0] + 2 * t * (1 - t) * bend + t**2 * ends[1]
         ax.plot(curve[:, 0], curve[:, 1], color=colour, linewidth=0.5 + 3.5 * strength, alpha=0.35 + 0.6 * strength,
                 solid_capstyle="round", zorder=1)  # fmt: skip
