@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyList};
 use rayon::prelude::*;
 
 /// Fits one model with at most `k` coefficients beside those kept. `start` is the support, the coefficients and the intercept of an
-/// earlier model of the same columns; `certify` is how many epochs to spend on a lower bound beyond the one the fit itself gives.
+/// earlier model of the same columns; `certify` is how many epochs to spend on a lower bound.
 #[pyfunction]
 #[pyo3(signature = (data, search, k, alpha, start=None, callback=None, certify=0))]
 #[allow(clippy::too_many_arguments)]

@@ -2,7 +2,7 @@
 
 use crate::error::to_py;
 use ksparse::solver::{
-    Auto, Debias, Diht, Fbs, Foba, ForwardRule, Grahtp, Grasp, Limits, Sdiht, Solver, Step, Svrght, by_name,
+    Auto, Debias, Diht, Exact, Fbs, Foba, ForwardRule, Grahtp, Grasp, Limits, Sdiht, Solver, Step, Svrght, by_name,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -71,6 +71,7 @@ impl Search<'_> {
                 let limits = self.limits(default.limits)?;
                 Box::new(Svrght { batch, inner_steps, step, refit, seed: self.seed, limits })
             }
+            "exact" => Box::new(Exact { limits: self.limits(Exact::default().limits)? }),
             other => by_name(other).map_err(to_py)?,
         };
         options.none_left()?;

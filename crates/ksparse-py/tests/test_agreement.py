@@ -1,6 +1,8 @@
 """The same answers as scikit-learn, where the problems are the same; the same as the library's own."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -67,16 +69,38 @@ def test_refit_on_the_support_logistic(text):
     np.testing.assert_allclose(ours.coef_[0, ours.support_], theirs.coef_[0], rtol=1e-6, atol=1e-8)
 
 
+def simulated(case):
+    make = ksparse.datasets.make_regression if case["loss"] == "squared" else ksparse.datasets.make_classification
+    return make(case["n"], case["p"], case["planted"], correlation=case["rho"], random_state=case["seed"])
+
+
 @pytest.mark.parametrize("case", REFERENCE, ids=lambda case: case["name"])
 def test_same_answer_as_the_library(case):
-    make, estimator = {
-        "squared": (ksparse.datasets.make_regression, ksparse.SparseLinearRegression),
-        "logistic": (ksparse.datasets.make_classification, ksparse.SparseLogisticRegression),
-        "squared-hinge": (ksparse.datasets.make_classification, ksparse.SparseSVC),
-        "huber": (ksparse.datasets.make_classification, ksparse.SparseHuberClassifier),
+    estimator = {
+        "squared": ksparse.SparseLinearRegression,
+        "logistic": ksparse.SparseLogisticRegression,
+        "squared-hinge": ksparse.SparseSVC,
+        "huber": ksparse.SparseHuberClassifier,
     }[case["loss"]]
-    X, y, _ = make(case["n"], case["p"], case["planted"], correlation=case["rho"], random_state=case["seed"])
+    X, y, _ = simulated(case)
     model = estimator(k=case["k"], alpha=case["alpha"], solver=case["solver"]).fit(X, y)
     assert model.support_.tolist() == case["support"]
     assert abs(model.objective_ - case["objective"]) <= 1e-10 * abs(case["objective"])
-    np.testing.assert_allclose(np.ravel(model.coef_)[model.support_], case["coefficients"], rtol=1e-7)
+    np.testing.assert_allclose(np.ravel(model.coef_)[model.support_], case["coefficients"], rtol=1e-6)
+
+
+#: The command as `cargo test` builds it, or as the environment says.
+COMMAND = Path(os.environ.get("KSPARSE_COMMAND", Path(__file__).parents[3] / "target/debug/ksparse"))
+
+
+@pytest.mark.skipif(not COMMAND.exists(), reason="the command has not been built: cargo build --package ksparse-cli")
+@pytest.mark.parametrize("case", REFERENCE, ids=lambda case: case["name"])
+def test_same_answer_as_the_command(case, tmp_path):
+    X, y, _ = simulated(case)
+    np.save(tmp_path / "data.npy", X)
+    (tmp_path / "target.txt").write_text("\n".join(repr(float(value)) for value in y))
+    options = ["-k", case["k"], "--loss", case["loss"], "--lambda", case["alpha"], "--solver", case["solver"], "--huber-gamma", 0.25]
+    line = [COMMAND, "fit", tmp_path / "data.npy", "--target-file", tmp_path / "target.txt", "--json", *options]
+    found = json.loads(subprocess.run([str(word) for word in line], capture_output=True, text=True, check=True).stdout)
+    assert found["support"] == case["support"]
+    assert abs(found["objective"] - case["objective"]) <= 1e-10 * abs(case["objective"])

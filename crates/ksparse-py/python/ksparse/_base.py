@@ -49,7 +49,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         fit_intercept: bool = True,
         standardize: bool = False,
         keep: Any = None,
-        tol: float = 1e-4,
+        tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
         solver_options: Mapping[str, object] | None = None,
@@ -106,7 +106,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             max_iter = int(check_scalar(max_iter, "max_iter", numbers.Integral, min_val=1))
         return {
             "solver": self.solver,
-            "tol": float(check_scalar(self.tol, "tol", numbers.Real, min_val=0.0)),
+            "tol": None if self.tol is None else float(check_scalar(self.tol, "tol", numbers.Real, min_val=0.0)),
             "max_iter": max_iter,
             "time_limit": time_limit,
             "options": options,

@@ -231,8 +231,6 @@ class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
     4
     """
 
-    ALPHAS = (1e-1, 1e-2, 1e-3, 0.0)
-
     def __init__(
         self,
         ks: Any = None,
@@ -245,7 +243,7 @@ class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
         fit_intercept: bool = True,
         standardize: bool = False,
         keep: Any = None,
-        tol: float = 1e-4,
+        tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
         solver_options: Mapping[str, object] | None = None,
@@ -289,7 +287,7 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
         standardize: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
         keep: Any = None,
-        tol: float = 1e-4,
+        tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
         solver_options: Mapping[str, object] | None = None,
@@ -375,7 +373,7 @@ class SparseSVCCV(SparseClassifierCV):
         standardize: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
         keep: Any = None,
-        tol: float = 1e-4,
+        tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
         solver_options: Mapping[str, object] | None = None,
@@ -439,7 +437,7 @@ class SparseHuberClassifierCV(SparseClassifierCV):
         standardize: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
         keep: Any = None,
-        tol: float = 1e-4,
+        tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
         solver_options: Mapping[str, object] | None = None,

@@ -25,10 +25,11 @@ standardize : bool, default=False
     an intercept too, which then leaves its constant in `intercept_`.
 keep : array-like of int, str or bool, default=None
     Columns that are always in, at no charge against k: their numbers, their names, or a mask.
-tol : float, default=1e-4
-    Iterative methods stop when the point moves by less than this, relatively. 'auto', 'fbs' and 'foba' do not use it.
+tol : float or None, default=None
+    Iterative methods stop when the point moves by less than this, relatively; 'diht', 'sdiht' and 'exact' when the gap to their bound is less.
+    None is the method's own default: 1e-4, 1e-6 for 'exact'. 'auto', 'fbs' and 'foba' do not use it.
 max_iter : int or None, default=None
-    At most so many iterations. None is the method's own default: 1000, 50 for 'grasp', no limit for 'fbs' and 'foba'.
+    At most so many iterations. None is the method's own default: 1000, 50 for 'grasp', 100,000 nodes for 'exact', no limit for 'fbs' and 'foba'.
 time_limit : float or None, default=None
     At most so many seconds; the best point so far is kept.
 solver_options : dict or None, default=None
@@ -46,8 +47,8 @@ WARM_START = """warm_start : bool, default=False
     Whether to start from the coefficients of the last fit."""
 
 CERTIFY = """certify : bool or int, default=False
-    Whether to search for the best lower bound on f after the fit (an int: for so many epochs), as `ksparse.certify` does. False takes the bound
-    that the fit itself gives, at the cost of one pass over the data."""
+    Whether to search for the best lower bound on f after the fit (an int: for so many epochs), as `ksparse.certify` does. False costs nothing
+    and leaves the bound to what the solver knows: the dual ones and 'exact' know one."""
 
 VERBOSE = """verbose : int, default=0
     1 shows the progress on stderr."""
@@ -61,7 +62,7 @@ status_ : str
 objective_ : float
     f at the solution, in the normalisation above.
 lower_bound_ : float
-    No model with at most k coefficients has a lower f (0 without a ridge: losses are not negative).
+    No model with at most k coefficients has a lower f. 0, which is true of every loss, unless `certify` is set or the solver knows better.
 dual_gap_ : float
     ``objective_ - lower_bound_``: the fit is at most this far from the best.
 trace_ : dict of ndarray

@@ -33,7 +33,7 @@ def minimize(
     solver: str = "grahtp",
     keep: Any = None,
     *,
-    tol: float = 1e-4,
+    tol: float | None = None,
     max_iter: int | None = None,
     time_limit: float | None = None,
     solver_options: Mapping[str, object] | None = None,
@@ -112,7 +112,7 @@ def minimize(
 
 def function_search(
     solver: str,
-    tol: float,
+    tol: float | None,
     max_iter: int | None,
     time_limit: float | None,
     solver_options: Mapping[str, object] | None,
@@ -127,7 +127,7 @@ def function_search(
         max_iter = int(check_scalar(max_iter, "max_iter", numbers.Integral, min_val=1))
     return {
         "solver": solver,
-        "tol": float(check_scalar(tol, "tol", numbers.Real, min_val=0.0)),
+        "tol": None if tol is None else float(check_scalar(tol, "tol", numbers.Real, min_val=0.0)),
         "max_iter": max_iter,
         "time_limit": None if time_limit is None else float(time_limit),
         "options": {} if solver_options is None else dict(solver_options),

@@ -28,7 +28,7 @@ def path(
     hess: Any = None,
     solver: str = "grahtp",
     keep: Any = None,
-    tol: float = 1e-4,
+    tol: float | None = None,
     max_iter: int | None = None,
     solver_options: Mapping[str, object] | None = None,
     random_state: Any = None,
