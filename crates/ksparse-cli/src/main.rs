@@ -4,6 +4,7 @@
 //! (`commands`, one file each) and its result reported. Results go to standard output, everything else to standard error.
 
 mod args;
+mod certified;
 mod cli;
 mod commands;
 mod data;

@@ -1,5 +1,6 @@
 //! What a fit has to say: a model file, a JSON object, a table.
 
+use crate::certified::Bound;
 use crate::prepared::Prepared;
 use crate::report::{self, Facts, Table, count, seconds, significant};
 use crate::screen::{bold, dim};
@@ -27,6 +28,7 @@ pub struct Fitted<'a> {
     prepared: &'a Prepared,
     iterations: usize,
     status: Status,
+    bound: Option<Bound>,
 }
 
 /// The object `fit --json` prints.
@@ -54,6 +56,8 @@ struct FitJson<'a> {
     iterations: usize,
     status: &'a str,
     status_text: String,
+    #[serde(flatten)]
+    bound: Option<Bound>,
     seconds: f64,
     read_seconds: f64,
     n: usize,
@@ -89,7 +93,12 @@ impl<'a> Fitted<'a> {
             intercept: linear.intercept,
             coefficients: coefficients.collect(),
         };
-        Self { model, prepared, iterations: solution.iterations, status: solution.status }
+        Self { model, prepared, iterations: solution.iterations, status: solution.status, bound: None }
+    }
+
+    /// With what is known about its distance from the best.
+    pub fn with_bound(self, bound: Option<Bound>) -> Self {
+        Self { bound, ..self }
     }
 
     /// The same under another ridge.
@@ -125,6 +134,7 @@ impl<'a> Fitted<'a> {
             iterations: self.iterations,
             status: &model.status,
             status_text: self.status.to_string(),
+            bound: self.bound,
             seconds: times.fit,
             read_seconds: times.read,
             n: model.n,
@@ -145,6 +155,9 @@ impl<'a> Fitted<'a> {
         facts.add("objective", format!("{}{of}", bold(&significant(self.model.objective))));
         facts.add("solver", format!("{}, {}", self.model.solver, count(self.iterations, "iteration")));
         facts.add("status", self.status.to_string());
+        for (name, value) in self.bound.iter().flat_map(|bound| bound.facts(self.model.k)) {
+            facts.add(name, value);
+        }
         facts.add("data", format!("{}, read in {}", self.prepared.data.shape(), seconds(times.read)));
         facts.add("time", seconds(times.fit));
         if let Some(path) = written {

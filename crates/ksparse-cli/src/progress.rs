@@ -5,6 +5,7 @@ use crate::report::significant;
 use crate::screen::Screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ksparse::Progress;
+use ksparse::certificate::Epoch;
 use ksparse::path::PathProgress;
 use ksparse::select::CvProgress;
 use std::ops::ControlFlow;
@@ -57,6 +58,18 @@ impl Watcher {
                 progress.iteration,
                 significant(progress.value)
             ));
+        }
+        go_on()
+    }
+
+    /// An epoch of the search for a bound.
+    pub fn epoch(&self, epoch: &Epoch) -> ControlFlow<()> {
+        let gap = significant(100.0 * epoch.gap / epoch.primal.max(f64::MIN_POSITIVE));
+        let message = format!("epoch {}, bound {}, gap {gap} %", epoch.epoch, significant(epoch.dual));
+        if self.screen.verbose {
+            self.screen.tell(&format!("{message}, {:.3} s", epoch.seconds));
+        } else {
+            self.bar.set_message(message);
         }
         go_on()
     }

@@ -61,6 +61,12 @@ pub fn non_negative(text: &str) -> Result<f64, String> {
     number(text).and_then(|value| if value >= 0.0 { Ok(value) } else { Err("must be 0 or more".to_string()) })
 }
 
+/// Seconds for `--certify`, which may also stand alone: then the next word is taken for them.
+pub fn certify_seconds(text: &str) -> Result<f64, String> {
+    let hint = |why| format!("{why}; without a number of seconds, write --certify last or before another option");
+    non_negative(text).map_err(hint)
+}
+
 /// A number that is finite and above 0.
 pub fn positive(text: &str) -> Result<f64, String> {
     number(text).and_then(|value| if value > 0.0 { Ok(value) } else { Err("must be above 0".to_string()) })

@@ -2,7 +2,7 @@
 
 use super::parse;
 use crate::failure::{Failure, Result};
-use ksparse::solver::{self, Auto, Fbs, Foba, Grahtp, Grasp, Limits, Solver, Step};
+use ksparse::solver::{self, Auto, Exact, Fbs, Foba, Grahtp, Grasp, Limits, Solver, Step};
 use std::time::Duration;
 
 /// How the model is searched for.
@@ -18,11 +18,11 @@ pub struct SolverArgs {
           hide_default_value = true, allow_hyphen_values = true)]
     pub step: Step,
 
-    /// Stop when an iteration moves x by less than T ||x|| [default: 1e-4]
+    /// Stop when an iteration moves x by less than T ||x|| [default: 1e-4]; exact: when the relative gap is at most T [default: 1e-6]
     #[arg(long, value_name = "T", value_parser = parse::non_negative, allow_hyphen_values = true)]
     pub tol: Option<f64>,
 
-    /// Stop after N iterations [default: 1000; grasp 50; fbs, foba none]
+    /// Stop after N iterations [default: 1000; grasp 50; exact 100000 nodes; fbs, foba none]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_iter: Option<u64>,
 
@@ -60,6 +60,7 @@ impl SolverArgs {
             "grasp" => Box::new(Grasp { limits: self.limits(Grasp::default().limits), ..Grasp::default() }),
             "fbs" => Box::new(Fbs { limits: self.limits(Fbs::default().limits) }),
             "foba" => Box::new(Foba { limits: self.limits(Foba::default().limits), ..Foba::default() }),
+            "exact" => Box::new(Exact { limits: self.limits(Exact::default().limits) }),
             name => solver::by_name(name)?,
         })
     }

@@ -4,7 +4,8 @@ use crate::args::data::DataArgs;
 use crate::args::loss::LossArgs;
 use crate::args::parse::{self, Words};
 use crate::args::solve::SolverArgs;
-use crate::failure::Result;
+use crate::certified::{Certified, needs_ridge};
+use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::outcome::{Fitted, Times};
 use crate::output;
@@ -38,6 +39,12 @@ pub struct FitArgs {
     #[command(flatten)]
     pub solver: SolverArgs,
 
+    /// Prove how far the model can be from the best of its size: search for a lower bound on f for at most SECONDS [default: 60]. Needs
+    /// lambda > 0
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60", value_parser = parse::certify_seconds,
+          allow_negative_numbers = true, help_heading = "Search")]
+    pub certify: Option<f64>,
+
     /// Write the model here (readable JSON, for `ksparse predict` and `ksparse show`)
     #[arg(short, long, value_name = "MODEL", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -46,9 +53,13 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Write one line per iteration here (CSV: iteration, objective, entered, left, step, seconds)
+    /// Write one line per iteration here (CSV: iteration, objective, entered, left, step, seconds; bound and gap where the solver knows them)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub trace: Option<PathBuf>,
+
+    /// Draw the gap between f and its bound against the epochs of the search here (SVG); with --certify or --solver exact, diht, sdiht
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot_gap: Option<PathBuf>,
 }
 
 const AFTER: &str = "\
@@ -75,16 +86,24 @@ Solvers, and what each is for:
   grasp    another way through the supports (Bahmani, Raj, Boufounos 2013): minimise on up to 3k columns, cut to k
   fbs      an order of importance: one column at a time, none ever dropped (orthogonal matching pursuit)
   foba     the same with second thoughts (Zhang 2008): drops columns again that have become cheap
+  exact    the best model of all, proven, by branch and bound: hundreds of columns, k up to 15 or so, lambda > 0 and not tiny
+
+How far from the best:
+  Finding the best k columns is NP-hard, so a search returns a good model without knowing whether there is a better one. With lambda > 0,
+  --certify proves a lower bound: no model of this size has a lower f. A gap of 0 proves the model optimal. A wide gap proves
+  nothing against it: the bound is weak where lambda is tiny or columns are much alike. --solver exact closes the gap where it can.
 
 Examples (the first line makes the data):
   ksparse simulate linear --rows 200 --cols 1000 --nonzeros 10 -o data.csv
   ksparse fit data.csv -k 10
   ksparse fit data.csv -k 10 --standardize --lambda 1e-3 -o model.json
-  ksparse fit data.csv -k 10 --solver fbs --json";
+  ksparse fit data.csv -k 10 --solver fbs --json
+  ksparse fit data.csv -k 10 --lambda 0.1 --certify --plot-gap gap.svg
+  ksparse fit data.csv -k 5 --lambda 0.1 --solver exact --time-limit 60";
 
 pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
-    output::check(&[&args.output, &args.trace])?;
+    output::check(&[&args.output, &args.trace, &args.plot_gap])?;
     let threads = Threads::new(args.solver.threads)?;
     threads.run(|| fit(args, &*solver, screen))
 }
@@ -92,6 +111,17 @@ pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
 fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let prepared = Prepared::read(&args.data, &args.loss, args.keep.as_ref(), screen)?;
     let k = prepared.at_most_all(args.k, screen);
+    let knows = matches!(solver.name(), "exact" | "diht" | "sdiht");
+    if args.plot_gap.is_some() && args.certify.is_none() && !knows {
+        let message = "--plot-gap needs a bound: add --certify, or take --solver exact, diht or sdiht";
+        return Err(Failure::Input(message.to_string()));
+    }
+    if knows {
+        needs_ridge(&format!("--solver {}", solver.name()), prepared.lambda)?;
+    }
+    if args.certify.is_some() {
+        needs_ridge("--certify", prepared.lambda)?;
+    }
     let started = Instant::now();
     let training = prepared.problem().on_all_rows().map_err(|error| prepared.blame(error))?;
     let risk = training.risk.reridged(prepared.lambda)?;
@@ -101,13 +131,23 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
         .map_err(|error| prepared.blame(error))?;
     drop(watcher);
     let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
-    let fitted = Fitted::new(&prepared, &training, &solution, solver.name(), k);
+    let certified = match args.certify {
+        Some(limit) => {
+            let search = || Certified::by_search(&risk, &sparsity, &solution, limit, screen);
+            Some(interrupt::listening(search)?)
+        }
+        None => Certified::by_solver(&solution),
+    };
+    let bound = certified.as_ref().map(|certified| certified.bound);
+    let fitted = Fitted::new(&prepared, &training, &solution, solver.name(), k).with_bound(bound);
+    let picture = || certified.as_ref().map(|certified| certified.plot(&prepared.data.table.source));
     let files = [
         (&args.trace, args.trace.is_some().then(|| trace(&solution.trace))),
         (&args.output, args.output.is_some().then(|| fitted.model.to_json())),
+        (&args.plot_gap, args.plot_gap.as_ref().and_then(|_| picture())),
     ];
     let written = output::write_all(&files);
-    if output::to_standard_output(&[&args.output, &args.trace]) {
+    if output::to_standard_output(&[&args.output, &args.trace, &args.plot_gap]) {
         return written;
     }
     // Even where a file could not be written: the result is not lost.
@@ -120,11 +160,19 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
 
 /// The iterations as CSV.
 fn trace(rows: &[TraceRow]) -> String {
-    let mut text = "iteration,objective,entered,left,step,seconds\n".to_string();
+    let bounded = rows.iter().any(|row| row.dual.is_some());
+    let mut text =
+        format!("iteration,objective,entered,left,step,seconds{}\n", if bounded { ",bound,gap" } else { "" });
     for row in rows {
         let step = row.step.map_or(String::new(), |step| step.to_string());
         let TraceRow { iteration, value, entered, left, seconds, .. } = row;
-        let _ = writeln!(text, "{iteration},{value},{entered},{left},{step},{seconds}");
+        let _ = write!(text, "{iteration},{value},{entered},{left},{step},{seconds}");
+        match row.dual.filter(|_| bounded) {
+            Some(bound) => text.push_str(&format!(",{bound},{}", value - bound)),
+            None if bounded => text.push_str(",,"),
+            None => (),
+        }
+        text.push('\n');
     }
     text
 }

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bench;
+mod bound;
 mod fit;
 mod formats;
 mod help;

@@ -85,7 +85,8 @@ impl Solver for Exact {
         if first.status == Status::Stopped {
             return Ok(run.finish(best, Status::Stopped));
         }
-        let tree = Tree::new(risk, &levels, sparsity, self.limits.tolerance)?;
+        let deadline = self.limits.time_limit.and_then(|limit| started.checked_add(limit));
+        let tree = Tree::new(risk, &levels, sparsity, self.limits.tolerance)?.until(deadline);
         self.search(run, tree, best, |support| {
             let zeros = vec![0.0; support.len()];
             refit(risk, &levels, support, zeros)

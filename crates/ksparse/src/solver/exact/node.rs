@@ -8,6 +8,7 @@ use crate::relaxation::part::{Moments, Sampled};
 use crate::relaxation::solve::{Goal, Relaxed, solve};
 use crate::relaxation::support_norm::SupportNorm;
 use crate::sparsity::{Sparsity, top_by};
+use std::time::Instant;
 
 /// What has been decided about a coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub(super) struct Tree<'a> {
     /// The risk itself, or its rounded forms from blunt to sharp where its loss has corners.
     levels: &'a [Risk<'a>],
     quadratic: Option<Quadratic>,
+    /// When to be content with the bounds at hand: they hold wherever a relaxation stops.
+    deadline: Option<Instant>,
     tolerance: f64,
     incumbent: f64,
     /// A node with at least this bound is closed.
@@ -53,7 +56,12 @@ impl<'a> Tree<'a> {
     pub fn new(risk: &'a Risk<'a>, levels: &'a [Risk<'a>], sparsity: &Sparsity, tolerance: f64) -> Result<Self> {
         let dual = Dual::new(risk, sparsity)?;
         let quadratic = Quadratic::new(risk, dual.k() + dual.whole().len());
-        Ok(Self { dual, levels, quadratic, tolerance, incumbent: f64::INFINITY, enough: f64::INFINITY })
+        Ok(Self { dual, levels, quadratic, deadline: None, tolerance, incumbent: f64::INFINITY, enough: f64::INFINITY })
+    }
+
+    /// The same with a time to end at.
+    pub fn until(self, deadline: Option<Instant>) -> Self {
+        Self { deadline, ..self }
     }
 
     /// The value of the best fit known.
@@ -136,7 +144,8 @@ impl<'a> Tree<'a> {
     /// The relaxation on the coordinates that are not out, and a bound that is safe from rounding. The gradient is that of the dual vector behind
     /// the bound.
     fn solve(&self, working: &[usize], norm: &SupportNorm, start: Vec<f64>, gap: f64) -> (Relaxed, f64) {
-        let goal = |enough: f64| Goal { gap, enough, max_iterations: 1000, interrupted: &|| false };
+        let interrupted: &dyn Fn() -> bool = &|| self.deadline.is_some_and(|end| Instant::now() >= end);
+        let goal = |enough: f64| Goal { gap, enough, max_iterations: 1000, interrupted };
         if let Some(q) = &self.quadratic {
             let mut part = Moments::new(&q.gram, &q.linear, q.constant, q.ridge, working.to_vec());
             let relaxed = solve(&mut part, norm, q.ridge, start, &goal(self.enough + q.error));
