@@ -36,6 +36,18 @@ pub(crate) fn full_size(name: &str, nrows: usize, ncols: usize) -> Result<usize>
     })
 }
 
+/// A full matrix of zeros, or an error where the system has no room for it.
+fn zeros(name: &str, nrows: usize, ncols: usize) -> Result<Vec<f64>> {
+    let size = full_size(name, nrows, ncols)?;
+    let mut values = Vec::new();
+    if values.try_reserve_exact(size).is_err() {
+        let problem = format!("{nrows} x {ncols} entries do not fit into memory");
+        return Err(Error::input(name, problem, "store them sparse"));
+    }
+    values.resize(size, 0.0);
+    Ok(values)
+}
+
 /// `Err` unless rows can be indexed by 32 bits.
 pub(crate) fn check_rows(name: &str, nrows: usize) -> Result<()> {
     if nrows < u32::MAX as usize {
@@ -64,7 +76,7 @@ pub(crate) fn from_sparse_rows(name: &str, blocks: Vec<SparseRows>, ncols: usize
     let nnz = blocks.iter().map(|b| b.columns.len()).sum();
     check_rows(name, nrows)?;
     if storage.is_dense(nrows, ncols, nnz) {
-        let mut values = vec![0.0; full_size(name, nrows, ncols)?];
+        let mut values = zeros(name, nrows, ncols)?;
         for_entries(blocks, |i, j, v| values[j * nrows + i] = v);
         return Ok(Matrix::Dense(Dense::from_columns(nrows, ncols, values)?));
     }
@@ -108,7 +120,7 @@ pub(crate) fn from_full_rows(name: &str, blocks: Vec<Vec<f64>>, ncols: usize, st
         let sparse = blocks.into_iter().map(|block| sparse_rows(&block, ncols)).collect();
         return from_sparse_rows(name, sparse, ncols, Storage::Sparse);
     }
-    let mut values = vec![0.0; full_size(name, nrows, ncols)?];
+    let mut values = zeros(name, nrows, ncols)?;
     let mut first = 0;
     for block in blocks {
         let rows = block.len() / ncols.max(1);
@@ -197,7 +209,7 @@ impl SparseColumns {
         if !dense {
             return Ok(Matrix::Sparse(sparse));
         }
-        let mut values = vec![0.0; full_size(name, nrows, ncols)?];
+        let mut values = zeros(name, nrows, ncols)?;
         for (j, column) in values.chunks_exact_mut(nrows.max(1)).enumerate() {
             let (rows, entries) = sparse.column(j);
             rows.iter().zip(entries).for_each(|(&i, &v)| column[i as usize] = v);

@@ -1,7 +1,7 @@
 //! Bad files: a message with the file, the place and the remedy; never a panic.
 #![allow(clippy::unwrap_used)]
 
-use ksparse_io::{Format, Header, Need, ReadOptions, Table, read, read_bytes, write};
+use ksparse_io::{Format, Header, Need, ReadOptions, Storage, Table, read, read_bytes, write};
 use std::path::Path;
 
 fn message(text: &[u8], options: &ReadOptions) -> String {
@@ -147,6 +147,10 @@ fn matrix_market() {
     ];
     let cases: Vec<(&str, &[&str])> = cases.iter().map(|(text, parts)| (text.as_str(), *parts)).collect();
     check(Format::MatrixMarket, &cases);
+    // In full it would take 32 petabytes.
+    let huge = with("4000000000 1000000 1\n2 3 5\n");
+    let dense = ReadOptions { storage: Storage::Dense, need: Need::Absent, ..ReadOptions::default() };
+    assert!(message(huge.as_bytes(), &dense).contains("do not fit into memory"));
     let no_target = message(with("1 1 1\n1 1 5\n").as_bytes(), &ReadOptions::default());
     assert!(no_target.contains("no target") && no_target.contains("--target-file"), "{no_target}");
 }
