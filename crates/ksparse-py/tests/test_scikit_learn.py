@@ -17,7 +17,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import ksparse
 
 
-@parametrize_with_checks([estimator() for estimator in ESTIMATORS] + [estimator() for estimator in CV_ESTIMATORS])
+# A small grid: every check fits it several times.
+GRID = {"ks": (1, 2, 4), "alphas": (1e-3, 1e-1), "cv": 3}
+CHECKED = [
+    *(estimator() for estimator in ESTIMATORS),
+    *(estimator(**GRID) for estimator in CV_ESTIMATORS),
+    ksparse.SparsePrecision(),
+    ksparse.SparsePrecisionCV(ks=(0, 1, 2), cv=3),
+]
+
+
+@parametrize_with_checks(CHECKED)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 

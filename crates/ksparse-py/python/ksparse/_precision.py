@@ -127,7 +127,7 @@ class SparsePrecision(EmpiricalCovariance):  # type: ignore[misc]
         self : object
             The fitted estimator.
         """
-        X = validate(self, X, dtype=np.float64, ensure_min_samples=2)
+        X = validate(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
         p = X.shape[1]
         k = check_k(self.k, p * (p - 1) // 2) if self.k is not None else min(p, p * (p - 1) // 2)
         watcher = Watcher(type(self).__name__, self.verbose, callback, p * (p + 1) // 2)
@@ -260,7 +260,7 @@ class SparsePrecisionCV(SparsePrecision):
         """
         if self.rule not in ("best", "1se"):
             raise ValueError(f"rule must be 'best' or '1se', got {self.rule!r}.")
-        X = validate(self, X, dtype=np.float64, ensure_min_samples=2)
+        X = validate(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
         n, p = X.shape
         ks = self._numbers(p)
         watcher = Watcher(type(self).__name__, self.verbose, callback, p * (p + 1) // 2)
