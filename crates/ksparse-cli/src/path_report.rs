@@ -141,7 +141,7 @@ impl PathReport<'_> {
     }
 
     /// For people.
-    pub fn table(&self, solver: &str, files: &[(&str, Option<PathBuf>)], all: bool) -> String {
+    pub fn table(&self, solver: &str, files: &[(&'static str, Option<PathBuf>)], all: bool) -> String {
         let many_lambdas = self.solved.lambdas.len() > 1;
         let score = self.choice.as_ref().map(|choice| choice.score);
         let with_error = self.cells.iter().any(|cell| cell.score.is_some_and(|(_, error)| error.is_some()));
