@@ -1,6 +1,8 @@
 //! Clocks, and what is written down about a run: date, version, machine.
 
+use super::Row;
 use rustix::time::{ClockId, clock_gettime};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -32,11 +34,19 @@ pub fn cpu<R>(work: impl FnOnce() -> R) -> (R, f64) {
     (result, clock.seconds())
 }
 
-/// Lines of `name: value`.
-pub(super) fn about(cells: usize, replicas: usize) -> String {
+/// Lines of `name: value`, for these rows.
+pub(super) fn about(rows: &[Row]) -> String {
+    // A point of a curve may have more replicas than another, where a run was stopped.
+    let mut seeds: BTreeMap<(&str, &str, usize, usize), BTreeSet<u64>> = BTreeMap::new();
+    for Row { cell, .. } in rows {
+        seeds.entry((&cell.variant, &cell.method, cell.n, cell.k)).or_default().insert(cell.seed);
+    }
+    let (least, most) = (seeds.values().map(BTreeSet::len).min(), seeds.values().map(BTreeSet::len).max());
+    let (least, most) = (least.unwrap_or(0), most.unwrap_or(0));
+    let replicas = if least == most { format!("{most}") } else { format!("{least} to {most}") };
     let cores = std::thread::available_parallelism().map_or(0, |n| n.get());
     format!(
-        "date: {}\nversion: ksparse {}\nmachine: {}, {cores} cores, one used per fit\ncells: {cells}\nreplicas: {replicas}\n",
+        "date: {}\nversion: ksparse {}\nmachine: {}, {cores} cores, one used per fit\nreplicas: {replicas}\n",
         today(),
         env!("CARGO_PKG_VERSION"),
         processor()

@@ -28,7 +28,7 @@ pub fn run(experiment: &dyn Experiment, settings: &Settings, draw: bool) -> Resu
     bar.finish_and_clear();
     if !draw {
         store.rewrite(&cells)?;
-        let about = machine::about(cells.len(), cells.iter().map(|c| c.seed).collect::<HashSet<_>>().len());
+        let about = machine::about(&store.rows());
         write_file(&settings.out.join(format!("{}.about", experiment.id())), &about)?;
     }
     let rows = store.rows();
