@@ -7,6 +7,7 @@ mod bench;
 mod bound;
 mod fit;
 mod formats;
+mod graph;
 mod help;
 mod path;
 mod predict;
