@@ -19,8 +19,10 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
+use std::cell::Cell;
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, Once};
 
 /// One column.
 enum Column {
@@ -28,8 +30,33 @@ enum Column {
     Words(Vec<String>),
 }
 
+thread_local! {
+    /// Whether a panic of this thread is going to be caught and told as an error.
+    static CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Reads a table.
 pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> {
+    // The decoders panic on some damaged pages. What they work on is dropped with the panic, so nothing half-done is seen.
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !CAUGHT.get() {
+                before(info);
+            }
+        }));
+    });
+    let name = source.name.clone();
+    CAUGHT.set(true);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(|| decode(source, options)));
+    CAUGHT.set(false);
+    outcome.unwrap_or_else(|_| {
+        Err(Error::input(&*name, "the Parquet data are damaged", "the file was cut short or altered: write it again"))
+    })
+}
+
+fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
     let name = source.name.clone();
     let broken = |e: ParquetError| {
         Error::input(

@@ -328,3 +328,18 @@ fn altered_archives_are_refused_or_read_the_same() {
     }
     assert!(2 * refused > bytes.len(), "{refused} of {}", bytes.len());
 }
+
+#[cfg(feature = "parquet")]
+#[test]
+fn altered_parquet_never_panics() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, bytes) = written(dir.path(), "a.parquet");
+    assert!(read(&path, &ReadOptions::default()).is_ok());
+    for at in (0..bytes.len()).step_by(5) {
+        let mut altered = bytes.clone();
+        altered[at] ^= 0x55;
+        if let Err(error) = read_bytes("data", altered, &ReadOptions::default()) {
+            assert!(error.to_string().starts_with("data"), "byte {at}: {error}");
+        }
+    }
+}
