@@ -81,6 +81,11 @@ impl Collection {
         }
     }
 
+    /// The same with all rows to fit on.
+    pub fn whole(self) -> Self {
+        Self { train: self.train + self.test, test: 0, ..self }
+    }
+
     /// Reads or simulates it, and splits its rows at random by the seed.
     pub fn load(&self, settings: &Settings, seed: u64) -> Result<Split> {
         let (design, labels) = match (self.source, &settings.data) {

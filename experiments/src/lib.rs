@@ -23,6 +23,8 @@ mod compare;
 mod e1;
 mod e4;
 mod e5;
+mod e6;
+mod e7;
 pub mod frame;
 pub mod methods;
 mod text;
@@ -37,5 +39,7 @@ pub fn experiments() -> Vec<Box<dyn Experiment>> {
         Box::new(text::TextClassification::l2_svm()),
         Box::new(e4::PrecisionSimulation),
         Box::new(e5::BreastCancer::default()),
+        Box::new(e6::RidgeEstimation::default()),
+        Box::new(e7::DualSpeed::default()),
     ]
 }

@@ -77,9 +77,11 @@
 //! | another way through the supports | [`Grasp`](solver::Grasp) | minimises on up to 3k coordinates, then cuts to k |
 //! | an order of importance | [`Fbs`](solver::Fbs) | adds one coordinate at a time and never drops one |
 //! | the same with second thoughts | [`Foba`](solver::Foba) | drops coordinates again that have become cheap |
+//! | the hinge loss; a lower bound with every iterate | [`Diht`](solver::Diht), [`Sdiht`](solver::Sdiht) | climbs the dual, whole or by blocks of samples; needs a ridge |
+//! | steps on few rows at a time | [`Svrght`](solver::Svrght) | stochastic gradients with reduced variance, the k largest kept |
 //! | a proof that there is nothing better | [`Exact`](solver::Exact) | branch and bound: hundreds of columns, k up to 15 or so, a meaningful ridge |
 //!
-//! Every solver takes every smooth objective, a start ([`Solver::fit_from`]), free coordinates ([`Sparsity::keep`]) and a watcher that may end the
+//! Down to FoBa every solver takes every smooth objective; the others need a [`Risk`]. All take a start ([`Solver::fit_from`]), free coordinates ([`Sparsity::keep`]) and a watcher that may end the
 //! run ([`Solver::solve`]). The example `demo` runs them side by side.
 //!
 //! # What a status means
@@ -122,6 +124,10 @@
 //!   "Perspective cuts for a class of convex 0-1 mixed integer programs", Mathematical Programming 106, 2006.
 //! * FoBa: T. Zhang, "Adaptive Forward-Backward Greedy Algorithm for Learning Sparse Representations", NeurIPS 2008; for general losses J. Liu, J. Ye,
 //!   R. Fujimaki, "Forward-Backward Greedy Algorithms for General Convex Smooth Functions over A Cardinality Constraint", ICML 2014.
+//! * DIHT, SDIHT: B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, "Dual Iterative Hard Thresholding: From Non-convex Sparse Minimization to Non-smooth Concave
+//!   Maximization", ICML 2017.
+//! * SVR-GHT: X. Li, R. Arora, H. Liu, J. Haupt, T. Zhao, "Nonconvex Sparse Learning via Stochastic Optimization with Progressive Variance Reduction", arXiv 1605.02711,
+//!   2016.
 //!
 //! Where an implementation differs from its paper, the head of its file says how.
 

@@ -2,7 +2,9 @@
 
 use super::parse;
 use crate::failure::{Failure, Result};
-use ksparse::solver::{self, Auto, Exact, Fbs, Foba, Grahtp, Grasp, Limits, Solver, Step};
+use ksparse::solver::{
+    self, Auto, Diht, DualStep, Exact, Fbs, Foba, Grahtp, Grasp, Limits, Sdiht, Solver, Step, Svrght,
+};
 use std::time::Duration;
 
 /// How the model is searched for.
@@ -13,7 +15,7 @@ pub struct SolverArgs {
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = solver::NAMES)]
     pub solver: String,
 
-    /// Length of a gradient step: auto (f never rises), theory (0.99 / smoothness) or a number [grahtp, fgrahtp, htp, iht]
+    /// Length of a gradient step: auto (needs no tuning), theory (as in the theorems) or a number [grahtp, fgrahtp, htp, iht, diht, sdiht; svrght, but for theory]
     #[arg(long, value_name = "auto|theory|NUMBER", default_value = "auto", value_parser = parse::step,
           hide_default_value = true, allow_hyphen_values = true)]
     pub step: Step,
@@ -34,6 +36,14 @@ pub struct SolverArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
+    /// Blocks of samples [sdiht; default: as many as make the rows of a step about as dear as its search for the k largest]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..))]
+    pub blocks: Option<u64>,
+
+    /// Rows in a mini-batch [svrght; default: by k and the sizes of the rows]
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u64).range(1..))]
+    pub batch: Option<u64>,
+
     /// Threads; the answer does not depend on it [default: one per core]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
@@ -42,13 +52,21 @@ pub struct SolverArgs {
 impl SolverArgs {
     /// The solver asked for.
     pub fn build(&self) -> Result<Box<dyn Solver>> {
-        let takes_step = matches!(self.solver.as_str(), "grahtp" | "fgrahtp" | "htp" | "iht");
+        let name = self.solver.as_str();
+        let takes_step = matches!(name, "grahtp" | "fgrahtp" | "htp" | "iht" | "diht" | "sdiht" | "svrght");
         if self.step != Step::Adaptive && !takes_step {
             let message = format!(
-                "--step is for gradient methods and `{}` is none: leave it out, or take --solver grahtp, fgrahtp, htp or iht",
-                self.solver
+                "--step is for gradient methods and `{name}` is none: leave it out, or take --solver grahtp, fgrahtp, htp, iht, diht, sdiht or svrght"
             );
             return Err(Failure::Input(message));
+        }
+        for (option, given, owner) in [("--blocks", self.blocks, "sdiht"), ("--batch", self.batch, "svrght")] {
+            if given.is_some() && name != owner {
+                let message = format!(
+                    "{option} is for --solver {owner}, not for `{name}`: leave it out, or take --solver {owner}"
+                );
+                return Err(Failure::Input(message));
+            }
         }
         let gradient = |method: Grahtp| Grahtp { step: self.step, limits: self.limits(method.limits), ..method };
         Ok(match self.solver.as_str() {
@@ -60,9 +78,40 @@ impl SolverArgs {
             "grasp" => Box::new(Grasp { limits: self.limits(Grasp::default().limits), ..Grasp::default() }),
             "fbs" => Box::new(Fbs { limits: self.limits(Fbs::default().limits) }),
             "foba" => Box::new(Foba { limits: self.limits(Foba::default().limits), ..Foba::default() }),
+            "svrght" => Box::new(self.svrght()?),
+            "diht" => {
+                let own = Diht::default();
+                Box::new(Diht { step: self.dual_step(), limits: self.limits(own.limits), ..own })
+            }
+            "sdiht" => {
+                let own = Sdiht::default();
+                let (blocks, limits) = (count(self.blocks), self.limits(own.limits));
+                Box::new(Sdiht { blocks, seed: self.seed, step: self.dual_step(), limits, ..own })
+            }
             "exact" => Box::new(Exact { limits: self.limits(Exact::default().limits) }),
             name => solver::by_name(name)?,
         })
+    }
+
+    fn svrght(&self) -> Result<Svrght> {
+        let step = match self.step {
+            Step::Adaptive => None,
+            Step::Fixed(eta) => Some(eta),
+            Step::Theory => {
+                let message = "`svrght` has no --step theory: leave it out, or give a number";
+                return Err(Failure::Input(message.to_string()));
+            }
+        };
+        let own = Svrght::default();
+        Ok(Svrght { batch: count(self.batch), seed: self.seed, step, limits: self.limits(own.limits), ..own })
+    }
+
+    fn dual_step(&self) -> DualStep {
+        match self.step {
+            Step::Adaptive => DualStep::Adaptive,
+            Step::Theory => DualStep::Theory,
+            Step::Fixed(eta) => DualStep::Fixed(eta),
+        }
     }
 
     /// The time limit.
@@ -79,4 +128,8 @@ impl SolverArgs {
             time_limit: self.time_limit(),
         }
     }
+}
+
+fn count(given: Option<u64>) -> Option<usize> {
+    given.map(|n| usize::try_from(n).unwrap_or(usize::MAX))
 }

@@ -75,7 +75,7 @@ Losses (y = -1 or +1 for all but squared; m = y z, z the prediction):
   logistic       log(1 + exp(-c m))        classification with probabilities; c is --logistic-scale
   squared-hinge  max(0, 1 - m)^2 / 2       L2 support vector machine
   huber          the hinge, smoothed over a width of --huber-gamma
-  hinge          max(0, 1 - m)             support vector machine; not every solver can
+  hinge          max(0, 1 - m)             support vector machine, lambda > 0; auto, diht, sdiht; heuristically grahtp, htp, iht, svrght
 
 Solvers, and what each is for:
   auto     an answer: GraHTP, then wider moves and exchanges scored by second derivatives where these are affordable
@@ -86,6 +86,9 @@ Solvers, and what each is for:
   grasp    another way through the supports (Bahmani, Raj, Boufounos 2013): minimise on up to 3k columns, cut to k
   fbs      an order of importance: one column at a time, none ever dropped (orthogonal matching pursuit)
   foba     the same with second thoughts (Zhang 2008): drops columns again that have become cheap
+  svrght   stochastic gradients with reduced variance, k kept (Li et al. 2016): steps on --batch rows
+  diht     climbs the dual (Liu et al. 2017): any loss, the hinge too, lambda > 0; a lower bound with every iteration
+  sdiht    the same by --blocks of samples: fewer passes over many rows
   exact    the best model of all, proven, by branch and bound: hundreds of columns, k up to 15 or so, lambda > 0 and not tiny
 
 How far from the best:

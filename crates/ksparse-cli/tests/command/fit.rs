@@ -23,6 +23,7 @@ fn recomputed(fit: &Value, names: &[String], table: &[Vec<f64>], weights: Option
             "squared" => 0.5 * (y - z) * (y - z),
             "logistic" => (1.0 + (-scale * m).exp()).ln(),
             "squared-hinge" => 0.5 * (1.0 - m).max(0.0).powi(2),
+            "hinge" => (1.0 - m).max(0.0),
             "huber" if m >= 1.0 => 0.0,
             "huber" if m < 1.0 - gamma => 1.0 - m - gamma / 2.0,
             "huber" => (1.0 - m).powi(2) / (2.0 * gamma),
@@ -58,6 +59,11 @@ fn the_objective_is_f_at_the_vector_returned() {
         ("data.csv", "--solver foba --keep x7", false),
         ("signs.csv", "", false),
         ("signs.csv", "--logistic-scale 2 --lambda 0.01", false),
+        ("signs.csv", "--loss hinge --lambda 0.05", false),
+        ("signs.csv", "--loss hinge --lambda 0.05 --solver htp", false),
+        ("signs.csv", "--loss hinge --lambda 0.05 --solver sdiht --blocks 10 --no-intercept", false),
+        ("signs.csv", "--solver diht --lambda 0.1 --standardize", true),
+        ("signs.csv", "--solver svrght --batch 8 --lambda 0.01", false),
         ("signs.csv", "--loss squared-hinge --lambda 0.01 --solver grasp", false),
         ("signs.csv", "--loss huber --huber-gamma 0.5 --lambda 0.02 --standardize", true),
     ];
@@ -224,4 +230,31 @@ fn standard_input_is_a_file() {
     let output = child.wait_with_output().unwrap();
     let piped: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(piped["coefficients"], bench.json("fit data.csv -k 3 --json")["coefficients"]);
+}
+
+#[test]
+fn solvers_on_samples_take_their_own_options() {
+    let bench = Bench::with_data();
+    let fit = |options: &str| {
+        let mut fit = bench.json(&format!("fit data.csv -k 4 --lambda 0.5 --json {options}"));
+        fit["seconds"] = 0.into();
+        fit["read_seconds"] = 0.into();
+        fit
+    };
+    for options in ["--solver sdiht --blocks 7", "--solver svrght --batch 5", "--solver diht --step 0.1"] {
+        assert_eq!(fit(options), fit(&format!("{options} --threads 2")), "{options}");
+    }
+    assert_ne!(fit("--solver sdiht --blocks 7 --max-iter 2"), fit("--solver sdiht --blocks 9 --max-iter 2"));
+    for (options, named) in [
+        ("--blocks 3", "--solver sdiht"),
+        ("--solver diht --batch 3", "--solver svrght"),
+        ("--solver svrght --step theory", "--step"),
+        ("--solver sdiht --blocks 0", "--blocks"),
+        ("--solver svrght --batch x", "--batch"),
+    ] {
+        let done = bench.run(&format!("fit data.csv -k 4 --lambda 0.5 {options}"));
+        assert!(done.code != 0 && done.stderr.contains(named), "{options}: {}", done.stderr);
+    }
+    let done = bench.run("fit data.csv -k 4 --lambda 0 --solver diht");
+    assert!(done.code != 0 && done.stderr.contains("lambda"), "{}", done.stderr);
 }
