@@ -223,5 +223,8 @@ pub fn advantage_grows(plots: &[(&str, Plots)]) -> Option<Finding> {
         ));
     }
     let paper = "The advantage in time grows on news20.";
-    Some(Finding::new(paper, verdict((yes, count)).map(|v| (format!("ratios of CPU time, {}", parts.join("; ")), v))))
+    let found = verdict((yes, count)).map(|v| (format!("ratios of CPU time, {}", parts.join("; ")), v));
+    let reason = "The collection called news20 here is not the papers' news20.binary where it is a file: 62,061 features instead of 1,355,191. \
+                  The finding is about a much wider matrix and is not tested by it.";
+    Some(Finding::new(paper, found).because(reason))
 }

@@ -226,13 +226,13 @@ impl TextClassification {
         let few = plot.errors.xs().first().copied().unwrap_or(0);
         let at = |m: &str| plot.objectives.at(m, few).unwrap_or(f64::NAN);
         let worse = format!(
-            "GraSP is the odd one out, at small k: at k = {few} it ends with an objective of {:.4} where GraHTP has {:.4}. It may only keep what was large in a fit on \
-             up to three times as many features, and such a support fits worse by itself.",
+            "GraSP is the odd one out, at small k: at k = {few} it ends with an objective of {:.4} where GraHTP has {:.4}. Likely it keeps what was large in a fit on \
+             up to three times as many features, and such a support fits worse by itself; that was not put to the test.",
             at("grasp"),
             at("grahtp")
         );
         let cheap = format!(
-            "FGraHTP uses up its iterations at every k, GraHTP ends earlier (mean iterations: {}): at small k, where a refit costs little, that is cheaper.",
+            "FGraHTP uses up its iterations at every k, GraHTP ends earlier (mean iterations: {}): that can make it the cheaper one.",
             compare::mean_iterations(plot, &GRADIENT)
         );
         let mut out = vec![compare::sharper(name, traces), compare::comparable(name, &plot.errors).because(worse)];
