@@ -301,7 +301,12 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
             if next.value >= at.value - 1e-9 * at.value.abs() {
                 break;
             }
+            // A leap back to the same support only refines the refit, by ever smaller amounts where f is far below f(0).
+            let same = next.support == at.support;
             at = next;
+            if same {
+                break;
+            }
         }
     }
     if limit.is_none() {

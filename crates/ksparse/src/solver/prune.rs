@@ -36,6 +36,9 @@ pub(super) fn prune(run: &Run, at: &Iterate, mut support: Vec<usize>, refit: &In
         let exact = run.objective.is_quadratic() || surplus <= 1 + goal / 16;
         let drops = if exact { surplus } else { surplus.div_ceil(2) };
         (support, x) = drop_cheapest(run, &wide, &mut *restricted, drops);
+        if support.len() == wide.support.len() {
+            return Ok(None); // the model has nothing to say
+        }
     }
 }
 
