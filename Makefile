@@ -4,12 +4,13 @@ CARGO ?= cargo
 BUILD := --locked --workspace
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test python bench lint doc
+.PHONY: help demo test python parquet bench lint doc
 
 help:
 	@echo 'make demo    simulate data, fit, predict, choose k, draw a path: files in target/demo (seconds, once built)'
 	@echo 'make test    formatting, lints, documentation, all tests: what must pass before a commit'
 	@echo 'make python  the Python part of them alone; ARGS go to pytest'
+	@echo 'make parquet the Parquet reader and writer, a feature whose libraries take minutes to build'
 	@echo 'make bench   compare with other libraries (bench/README.md); ARGS=--quick for a subset'
 	@echo 'make lint    formatting and lints only'
 	@echo 'make doc     documentation only, to target/doc/ksparse/index.html'
@@ -18,21 +19,25 @@ demo:
 	@$(CARGO) run --release --locked --quiet --package ksparse-cli -- demo --dir target/demo
 
 test: lint doc
-	$(CARGO) test $(BUILD) --all-features
+	$(CARGO) test $(BUILD)
 	$(MAKE) python
 
 # The Python package: its wheel is built and tested in a virtual environment of its own, .venv.
 python:
 	CARGO='$(CARGO)' crates/ksparse-py/test $(ARGS)
 
+parquet:
+	$(CARGO) clippy --locked --package ksparse-io --package ksparse-cli --features ksparse-cli/parquet --all-targets -- -D warnings
+	$(CARGO) test --locked --package ksparse-io --features parquet
+
 bench:
 	bench/run $(ARGS)
 
-# Without and with the optional features: either may break alone.
+# The workspace turns the library's `serde` on; the library must hold without it too.
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(BUILD) --all-targets -- -D warnings
-	$(CARGO) clippy $(BUILD) --all-targets --all-features -- -D warnings
+	$(CARGO) clippy --locked --package ksparse -- -D warnings
 
 doc:
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(BUILD) --all-features --no-deps
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(BUILD) --no-deps
