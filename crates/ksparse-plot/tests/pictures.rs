@@ -1,5 +1,7 @@
 //! What every picture owes: well-formed XML, no text unescaped, no number that is not one, whatever the data.
 
+#![allow(clippy::print_stderr)] // a skipped test says why
+
 use ksparse_plot::{
     Axis, Chart, CoefficientPath, Grid, HeatMap, Legend, Marker, Network, PALETTE, PALETTE_DARK, Reference, Series,
     Stems,
