@@ -12,8 +12,8 @@
 //!
 //! # To add an experiment
 //!
-//! 1. `src/e8.rs`: a struct that implements [`Experiment`](frame::Experiment): `cells` lists the work, `run` does one cell, `page` draws figures
-//!    and tables and compares with the paper. [`e1`] is the model to follow; [`frame`] says what each method owes.
+//! 1. `src/e8.rs`: a struct that implements [`frame::Experiment`]: `cells` lists the work, `run` does one cell, `page` draws figures
+//!    and tables and compares with the paper. `e1.rs` is the model to follow; [`frame`] says what each method owes.
 //! 2. `src/lib.rs`: the module, and a line in [`experiments`].
 //!
 //! `list`, the options, progress, resuming, the report and the test that runs every experiment with `--quick` then know it.
