@@ -28,17 +28,13 @@ impl Entry for f64 {
         self
     }
 
-    /// Four columns at a time read r from the cache once for the four: on a machine with little first-level cache, r is evicted by the
-    /// columns streaming through.
+    /// Eight columns at a time read r from the cache once for the eight, and keep as many streams from the memory going.
     #[inline(always)]
     fn dot_columns<S: Simd>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
         let n = r.len();
-        let mut groups = out.chunks_exact_mut(4);
-        let mut blocks = columns.chunks_exact(4 * n);
+        let (mut groups, mut blocks) = (out.chunks_exact_mut(TOGETHER), columns.chunks_exact(TOGETHER * n));
         for (group, block) in (&mut groups).zip(&mut blocks) {
-            let (low, high) = block.split_at(2 * n);
-            let ((a, b), (c, d)) = (low.split_at(n), high.split_at(n));
-            group.copy_from_slice(&four_dots(simd, [a, b, c, d], r));
+            group.copy_from_slice(&dots_together(simd, block, r));
         }
         for (column, o) in blocks.remainder().chunks_exact(n).zip(groups.into_remainder()) {
             *o = dot_body(column, r);
@@ -46,26 +42,25 @@ impl Entry for f64 {
     }
 }
 
+const TOGETHER: usize = 8;
+
 #[inline(always)]
-fn four_dots<S: Simd>(simd: S, columns: [&[f64]; 4], r: &[f64]) -> [f64; 4] {
-    let (r_pairs, _) = pulp::as_arrays::<2, _>(S::as_simd_f64s(r).0);
-    let [a, b, c, d] = columns.map(|c| &pulp::as_arrays::<2, _>(S::as_simd_f64s(c).0).0[..r_pairs.len()]);
-    let zero = simd.splat_f64s(0.0);
-    let mut sums = [[zero; 2]; 4];
-    for ((((r, a), b), c), d) in r_pairs.iter().zip(a).zip(b).zip(c).zip(d) {
-        for (sum, x) in sums.iter_mut().zip([a, b, c, d]) {
-            sum[0] = simd.mul_add_e_f64s(x[0], r[0], sum[0]);
-            sum[1] = simd.mul_add_e_f64s(x[1], r[1], sum[1]);
+fn dots_together<S: Simd>(simd: S, block: &[f64], r: &[f64]) -> [f64; TOGETHER] {
+    let n = r.len();
+    let columns: [&[f64]; TOGETHER] = std::array::from_fn(|c| &block[c * n..(c + 1) * n]);
+    let vectors_r = S::as_simd_f64s(r).0;
+    let vectors: [&[S::f64s]; TOGETHER] = columns.map(|c| &S::as_simd_f64s(c).0[..vectors_r.len()]);
+    let mut sums = [simd.splat_f64s(0.0); TOGETHER];
+    for (i, &r) in vectors_r.iter().enumerate() {
+        for c in 0..TOGETHER {
+            sums[c] = simd.mul_add_e_f64s(vectors[c][i], r, sums[c]);
         }
     }
-    let done = r_pairs.len() * 2 * S::F64_LANES;
-    let mut out = [0.0; 4];
-    for c in 0..4 {
-        let both = simd.add_f64s(sums[c][0], sums[c][1]);
+    let done = vectors_r.len() * S::F64_LANES;
+    std::array::from_fn(|c| {
         let tail: f64 = columns[c][done..].iter().zip(&r[done..]).map(|(x, r)| x * r).sum();
-        out[c] = simd.reduce_sum_f64s(both) + tail;
-    }
-    out
+        simd.reduce_sum_f64s(sums[c]) + tail
+    })
 }
 
 impl Entry for f32 {
