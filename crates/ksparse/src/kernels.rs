@@ -28,38 +28,54 @@ impl Entry for f64 {
         self
     }
 
-    /// Eight columns at a time read r from the cache once for the eight, and keep as many streams from the memory going.
+    /// Several columns at a time read r from the cache once for all of them. Long columns come from memory, and eight streams fetch
+    /// more of it than four; short ones are in the cache.
     #[inline(always)]
     fn dot_columns<S: Simd>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
-        let n = r.len();
-        let (mut groups, mut blocks) = (out.chunks_exact_mut(TOGETHER), columns.chunks_exact(TOGETHER * n));
-        for (group, block) in (&mut groups).zip(&mut blocks) {
-            group.copy_from_slice(&dots_together(simd, block, r));
-        }
-        for (column, o) in blocks.remainder().chunks_exact(n).zip(groups.into_remainder()) {
-            *o = dot_body(column, r);
+        if r.len() >= LONG {
+            dots_by::<S, 8, 1>(simd, columns, r, out);
+        } else {
+            dots_by::<S, 4, 2>(simd, columns, r, out);
         }
     }
 }
 
-const TOGETHER: usize = 8;
+/// Columns from this length on are long.
+const LONG: usize = 512;
+
+/// `C` columns at a time, with `U` vector sums for each.
+#[inline(always)]
+fn dots_by<S: Simd, const C: usize, const U: usize>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
+    let n = r.len();
+    let (mut groups, mut blocks) = (out.chunks_exact_mut(C), columns.chunks_exact(C * n));
+    for (group, block) in (&mut groups).zip(&mut blocks) {
+        group.copy_from_slice(&dots_together::<S, C, U>(simd, block, r));
+    }
+    for (column, o) in blocks.remainder().chunks_exact(n).zip(groups.into_remainder()) {
+        *o = dot_body(column, r);
+    }
+}
 
 #[inline(always)]
-fn dots_together<S: Simd>(simd: S, block: &[f64], r: &[f64]) -> [f64; TOGETHER] {
+fn dots_together<S: Simd, const C: usize, const U: usize>(simd: S, block: &[f64], r: &[f64]) -> [f64; C] {
     let n = r.len();
-    let columns: [&[f64]; TOGETHER] = std::array::from_fn(|c| &block[c * n..(c + 1) * n]);
-    let vectors_r = S::as_simd_f64s(r).0;
-    let vectors: [&[S::f64s]; TOGETHER] = columns.map(|c| &S::as_simd_f64s(c).0[..vectors_r.len()]);
-    let mut sums = [simd.splat_f64s(0.0); TOGETHER];
-    for (i, &r) in vectors_r.iter().enumerate() {
-        for c in 0..TOGETHER {
-            sums[c] = simd.mul_add_e_f64s(vectors[c][i], r, sums[c]);
+    let columns: [&[f64]; C] = std::array::from_fn(|c| &block[c * n..(c + 1) * n]);
+    let (groups_r, _) = pulp::as_arrays::<U, _>(S::as_simd_f64s(r).0);
+    let groups: [&[[S::f64s; U]]; C] =
+        columns.map(|c| &pulp::as_arrays::<U, _>(S::as_simd_f64s(c).0).0[..groups_r.len()]);
+    let mut sums = [[simd.splat_f64s(0.0); U]; C];
+    for (i, r) in groups_r.iter().enumerate() {
+        for c in 0..C {
+            for u in 0..U {
+                sums[c][u] = simd.mul_add_e_f64s(groups[c][i][u], r[u], sums[c][u]);
+            }
         }
     }
-    let done = vectors_r.len() * S::F64_LANES;
+    let done = groups_r.len() * U * S::F64_LANES;
     std::array::from_fn(|c| {
+        let both = sums[c][1..].iter().fold(sums[c][0], |sum, &next| simd.add_f64s(sum, next));
         let tail: f64 = columns[c][done..].iter().zip(&r[done..]).map(|(x, r)| x * r).sum();
-        simd.reduce_sum_f64s(sums[c]) + tail
+        simd.reduce_sum_f64s(both) + tail
     })
 }
 
