@@ -50,6 +50,11 @@ impl Failure {
         }
         Self::Work(format!("{error}; nothing was written: choose another place or make room"))
     }
+
+    /// A conversion: what could not be written is no fault of the input.
+    pub fn converting(error: ksparse_io::Error) -> Self {
+        if error.is_of_writing() { Self::writing(error) } else { Self::from(error) }
+    }
 }
 
 /// A refusal that does not name its file itself.

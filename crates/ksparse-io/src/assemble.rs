@@ -18,7 +18,7 @@ pub(crate) struct SparseRows {
 
 impl Storage {
     /// Whether a matrix with so many non-zeros is to be stored in full.
-    fn is_dense(self, nrows: usize, ncols: usize, nnz: usize) -> bool {
+    pub(crate) fn is_dense(self, nrows: usize, ncols: usize, nnz: usize) -> bool {
         match self {
             Self::Dense => true,
             Self::Sparse => false,
@@ -100,14 +100,22 @@ pub(crate) fn from_sparse_rows(name: &str, blocks: Vec<SparseRows>, ncols: usize
 
 /// Row after row; each block is freed when done.
 fn for_entries(blocks: Vec<SparseRows>, mut each: impl FnMut(usize, usize, f64)) {
-    let mut i = 0;
+    let mut first = 0;
     for block in blocks {
+        block.for_entries(first, &mut each);
+        first += block.ends.len();
+    }
+}
+
+impl SparseRows {
+    /// Row, column and value of each entry; `first` is the number of the first row.
+    pub fn for_entries(&self, first: usize, mut each: impl FnMut(usize, usize, f64)) {
         let mut start = 0;
-        for &end in &block.ends {
-            for (&j, &v) in block.columns[start..end].iter().zip(&block.values[start..end]) {
-                each(i, j as usize, v);
+        for (i, &end) in self.ends.iter().enumerate() {
+            for (&j, &v) in self.columns[start..end].iter().zip(&self.values[start..end]) {
+                each(first + i, j as usize, v);
             }
-            (start, i) = (end, i + 1);
+            start = end;
         }
     }
 }

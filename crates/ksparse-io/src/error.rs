@@ -65,6 +65,19 @@ impl Error {
         matches!(self, Self::Io { .. })
     }
 
+    /// Whether it is the output that failed.
+    pub fn is_of_writing(&self) -> bool {
+        matches!(self, Self::Io { action: "write", .. })
+    }
+
+    /// A refusal, now naming the file it is about.
+    pub fn within(self, file: &str) -> Self {
+        match self {
+            Self::Request { problem, remedy } => Self::input(file, problem, remedy),
+            other => other,
+        }
+    }
+
     /// Whether the reader of our output went away, which is no failure.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)

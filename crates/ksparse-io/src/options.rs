@@ -207,4 +207,7 @@ pub struct WriteOptions {
     pub zero_based: bool,
     /// The separator of delimited text; by the file's name when `None`: a tab for `.tsv` and `.tab`, a blank for `.txt` and `.dat`, else a comma.
     pub separator: Option<u8>,
+    /// Bytes of matrix that [`crate::convert`] may hold at a time; 2 GiB when `None`. Larger svmlight text becomes `.ksb` by reading it
+    /// several times.
+    pub memory: Option<usize>,
 }

@@ -8,13 +8,13 @@ use crate::options::{Format, Need, ReadOptions, WriteOptions};
 use crate::source::Source;
 use crate::table::{Matrix, MatrixRef, Table, Target};
 use crate::target::Labels;
-use crate::text::{Block, finite, number, parse_blocks, push_number, show};
+use crate::text::{Block, finite, for_blocks, number, push_number, show};
 use std::io::{self, Write};
 
 /// What one block holds.
 #[derive(Default)]
-struct Parsed {
-    rows: SparseRows,
+pub(crate) struct Parsed {
+    pub rows: SparseRows,
     labels: Labels,
     /// 1 + the largest column.
     ncols: usize,
@@ -25,48 +25,91 @@ struct Parsed {
 
 /// Reads the whole source.
 pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> {
-    let name = source.name.clone();
-    let reader = Reader { name: &name, options };
-    let mut blocks = parse_blocks(source, |block| reader.block(block))?;
-    let with = blocks.iter().find_map(|b| b.with_label);
-    let without = blocks.iter().find_map(|b| b.without_label);
-    if let (Some(_), Some(line)) = (with, without) {
-        return Err(Error::input(
-            Place::line(&name, line),
-            "the line has no label, but others have",
-            "start every line with a label, or none",
-        ));
-    }
-    if options.need == Need::Required && options.target_file.is_none() && without.is_some() {
-        return Err(Error::input(
-            Place::line(&name, without.unwrap_or(1)),
-            "the lines have no label",
-            "start every line with its label, or name a file of labels with --target-file",
-        ));
-    }
-    let nrows: usize = blocks.iter().map(|b| b.rows.ends.len()).sum();
-    if nrows == 0 {
-        return Err(Error::input(&*name, "there are no rows", "the file holds only blank lines and comments"));
-    }
-    let ncols = options.features.unwrap_or(blocks.iter().map(|b| b.ncols).max().unwrap_or(0));
-    let target = if with.is_none() || options.need == Need::Absent {
-        None
-    } else {
-        Some(Labels::join(blocks.iter_mut().map(|b| std::mem::take(&mut b.labels)).collect()))
-    };
-    let rows = blocks.into_iter().map(|b| b.rows).collect();
-    let mut table = Table::new(from_sparse_rows(&name, rows, ncols, options.storage)?);
-    (table.target, table.format, table.compression) = (target, Format::Svmlight, source.compression);
-    table.source = name;
+    let reader = Reader::new(source, options);
+    let (mut survey, mut rows) = (Survey::default(), Vec::new());
+    reader.blocks(source, |mut block| {
+        survey.add(&mut block);
+        rows.push(block.rows);
+        Ok(())
+    })?;
+    let facts = survey.finish(&reader.name, options)?;
+    let mut table = Table::new(from_sparse_rows(&reader.name, rows, facts.ncols, options.storage)?);
+    (table.target, table.format, table.compression) = (facts.target, Format::Svmlight, source.compression);
+    table.source = reader.name;
     Ok(table)
 }
 
-struct Reader<'a> {
-    name: &'a str,
+/// What adds up over the blocks.
+#[derive(Default)]
+pub(crate) struct Survey {
+    nrows: usize,
+    ncols: usize,
+    labels: Vec<Labels>,
+    with_label: Option<u64>,
+    without_label: Option<u64>,
+}
+
+/// What a whole file says beside its entries.
+pub(crate) struct Facts {
+    pub nrows: usize,
+    pub ncols: usize,
+    pub target: Option<Target>,
+}
+
+impl Survey {
+    /// Counts a block, which comes after all counted before, and takes its labels.
+    pub fn add(&mut self, block: &mut Parsed) {
+        self.nrows += block.rows.ends.len();
+        self.ncols = self.ncols.max(block.ncols);
+        self.labels.push(std::mem::take(&mut block.labels));
+        self.with_label = self.with_label.or(block.with_label);
+        self.without_label = self.without_label.or(block.without_label);
+    }
+
+    pub fn finish(self, name: &str, options: &ReadOptions) -> Result<Facts> {
+        let (with, without) = (self.with_label, self.without_label);
+        if let (Some(_), Some(line)) = (with, without) {
+            return Err(Error::input(
+                Place::line(name, line),
+                "the line has no label, but others have",
+                "start every line with a label, or none",
+            ));
+        }
+        if options.need == Need::Required && options.target_file.is_none() && without.is_some() {
+            return Err(Error::input(
+                Place::line(name, without.unwrap_or(1)),
+                "the lines have no label",
+                "start every line with its label, or name a file of labels with --target-file",
+            ));
+        }
+        if self.nrows == 0 {
+            return Err(Error::input(name, "there are no rows", "the file holds only blank lines and comments"));
+        }
+        let wanted = with.is_some() && options.need != Need::Absent;
+        Ok(Facts {
+            nrows: self.nrows,
+            ncols: options.features.unwrap_or(self.ncols),
+            target: wanted.then(|| Labels::join(self.labels)),
+        })
+    }
+}
+
+/// Turns lines into rows.
+pub(crate) struct Reader<'a> {
+    pub name: String,
     options: &'a ReadOptions,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    pub fn new(source: &Source, options: &'a ReadOptions) -> Self {
+        Self { name: source.name.clone(), options }
+    }
+
+    /// Hands block after block to `each`.
+    pub fn blocks(&self, source: &mut Source, each: impl FnMut(Parsed) -> Result<()>) -> Result<()> {
+        for_blocks(source, |block| self.block(block), each)
+    }
+
     fn block(&self, block: &Block) -> Result<Parsed> {
         let guess = block.bytes.len() / 10;
         let mut parsed = Parsed::default();
@@ -86,7 +129,7 @@ impl Reader<'_> {
 
     /// Whether the line holds a row.
     fn line(&self, line: u64, text: &[u8], out: &mut Parsed) -> Result<bool> {
-        let at = |byte: usize| Place::line(self.name, line).at_byte(byte as u64 + 1);
+        let at = |byte: usize| Place::line(&self.name, line).at_byte(byte as u64 + 1);
         let mut cursor = skip_blanks(text, 0);
         if cursor == text.len() || text[cursor] == b'#' {
             return Ok(false);

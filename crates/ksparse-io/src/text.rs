@@ -49,6 +49,20 @@ impl<'a> Iterator for Lines<'a> {
 /// Cuts a source into blocks and hands each to `parse`, several at a time; the results come back in the order of the file. A thread of its
 /// own reads and decompresses meanwhile. The first error by position in the file wins, so messages do not depend on threads.
 pub(crate) fn parse_blocks<T: Send>(source: &mut Source, parse: impl Fn(&Block) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let mut parsed = Vec::new();
+    for_blocks(source, parse, |block| {
+        parsed.push(block);
+        Ok(())
+    })?;
+    Ok(parsed)
+}
+
+/// The same, each result handed to `each` as soon as it is its turn: no more than a few are there at a time.
+pub(crate) fn for_blocks<T: Send>(
+    source: &mut Source,
+    parse: impl Fn(&Block) -> Result<T> + Sync,
+    mut each: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
     let width = rayon::current_num_threads().max(1);
     let (name, compression) = (source.name.clone(), source.compression);
     std::thread::scope(|scope| {
@@ -65,16 +79,15 @@ pub(crate) fn parse_blocks<T: Send>(source: &mut Source, parse: impl Fn(&Block) 
                 }
             }
         });
-        let mut parsed = Vec::new();
         loop {
             let (batch, end) = next_batch(&receiver, width);
             let results: Vec<Result<T>> = batch.par_iter().with_max_len(1).map(&parse).collect();
             for result in results {
-                parsed.push(result?);
+                each(result?)?;
             }
             match end {
                 None => {}
-                Some(Ok(())) => return Ok(parsed),
+                Some(Ok(())) => return Ok(()),
                 Some(Err(e)) => return Err(read_error(&name, compression, e)),
             }
         }

@@ -1,9 +1,10 @@
 //! From a table to a file.
 
 use crate::error::{Error, Result};
-use crate::options::{Compression, Format, ReadOptions, WriteOptions};
+use crate::options::{Compression, Format, Need, ReadOptions, WriteOptions};
 use crate::output::write_atomically;
 use crate::read::read;
+use crate::source::Source;
 use crate::table::{Table, Target};
 use crate::{delimited, ksb, mtx, npy, npz, svmlight, target};
 use std::io::{self, Write};
@@ -49,12 +50,50 @@ pub fn write(table: &Table, path: &Path, options: &WriteOptions) -> Result<Vec<S
     Ok(notes)
 }
 
-/// Reads one file and writes another. Returns the table and what a person should know.
-pub fn convert(from: &Path, to: &Path, reading: &ReadOptions, writing: &WriteOptions) -> Result<(Table, Vec<String>)> {
-    let table = read(from, reading)?;
-    let mut notes = table.notes.clone();
-    notes.extend(write(&table, to, writing)?);
-    Ok((table, notes))
+/// Reads one file and writes another; `relabel` may change the target on the way. Returns the table and what got lost in writing.
+///
+/// Where the matrix would not fit into the memory allowed and the text is svmlight, `.ksb` is written by reading the text several times.
+pub fn convert(
+    from: &Path,
+    to: &Path,
+    reading: &ReadOptions,
+    writing: &WriteOptions,
+    relabel: impl FnOnce(Target) -> Result<Target>,
+) -> Result<(Table, Vec<String>)> {
+    let memory = writing.memory.unwrap_or(2 << 30);
+    if can_stream(from, to, reading, writing)? && bytes_needed(from) > memory as u64 {
+        ksb::from_svmlight(from, to, reading, memory, relabel)?;
+        return Ok((read(to, &ReadOptions { need: Need::Optional, ..ReadOptions::default() })?, Vec::new()));
+    }
+    let mut table = read(from, reading)?;
+    table.target = table.target.map(relabel).transpose().map_err(|error| error.within(&table.source))?;
+    let lost = write(&table, to, writing)?;
+    Ok((table, lost))
+}
+
+/// Whether a file can be read again and again, holds nothing but labels and entries, and becomes a mapped file.
+fn can_stream(from: &Path, to: &Path, reading: &ReadOptions, writing: &WriteOptions) -> Result<bool> {
+    let becomes = writing.format.or_else(|| Format::from_path(to, false)) == Some(Format::Ksb)
+        && writing.compression.or_else(|| Compression::from_path(to)).is_none();
+    let roles = reading.target.is_some()
+        || reading.target_file.is_some()
+        || reading.weights.is_some()
+        || !reading.drop.is_empty();
+    if !becomes || roles || !std::fs::metadata(from).is_ok_and(|file| file.is_file()) {
+        return Ok(false);
+    }
+    let format = match reading.format {
+        Some(format) => format,
+        None => Source::open(from)?.format(from)?,
+    };
+    Ok(format == Format::Svmlight)
+}
+
+/// What reading svmlight text takes at its peak: an entry of some 12 bytes of text is held twice, in rows and in columns, 12 bytes each.
+/// Compressed text is about a fifth of its size.
+fn bytes_needed(file: &Path) -> u64 {
+    let compressed = Source::open(file).is_ok_and(|source| source.compression.is_some());
+    std::fs::metadata(file).map_or(0, |file| file.len()).saturating_mul(if compressed { 10 } else { 2 })
 }
 
 #[cfg(feature = "parquet")]

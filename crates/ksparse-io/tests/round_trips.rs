@@ -172,6 +172,37 @@ fn trailing_empty_columns_survive_svmlight() {
 }
 
 #[test]
+fn text_larger_than_memory_becomes_the_same_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let (text, small, large) = (dir.path().join("a.svm"), dir.path().join("small.ksb"), dir.path().join("large.ksb"));
+    let sparse = |i: usize| format!("{} {}:{} {}:-0.5 900:1\n", 1 + i % 3, 1 + i % 7, i as f64 / 8.0, 10 + i % 400);
+    let dense = |i: usize| format!("{} 1:{} 2:3 3:0.25\n", ["no", "yes"][i % 2], i as f64 / 8.0);
+    let unlabelled = |i: usize| format!("{}:1 50:2\n", 1 + i % 40);
+    let texts: [(&dyn Fn(usize) -> String, bool); 3] = [(&sparse, true), (&dense, false), (&unlabelled, true)];
+    for (line, is_sparse) in texts {
+        std::fs::write(&text, (0..2000).map(line).collect::<String>()).unwrap();
+        let reading = ReadOptions { need: Need::Optional, ..ReadOptions::default() };
+        for memory in [1, 5000, 20_000] {
+            let write = |to: &Path, memory| {
+                let writing = WriteOptions { memory: Some(memory), ..WriteOptions::default() };
+                ksparse_io::convert(&text, to, &reading, &writing, Ok).unwrap().0
+            };
+            let (expected, found) = (write(&small, 1 << 30), write(&large, memory));
+            assert!(matches!(expected.matrix, Matrix::Sparse(_)) == is_sparse);
+            assert!(matches!(found.matrix, Matrix::Mapped(_)), "not streamed");
+            assert!(std::fs::read(&small).unwrap() == std::fs::read(&large).unwrap(), "{memory} bytes");
+        }
+    }
+    // The same words about the same mistake.
+    std::fs::write(&text, "1 1:1\n1 0:1\n").unwrap();
+    let message = |memory| {
+        let writing = WriteOptions { memory: Some(memory), ..WriteOptions::default() };
+        ksparse_io::convert(&text, &large, &ReadOptions::default(), &writing, Ok).unwrap_err().to_string()
+    };
+    assert!(message(1).contains("line 2") && message(1) == message(1 << 30), "{}", message(1));
+}
+
+#[test]
 fn weights_are_not_lost_silently() {
     let mut table = Table::new(Matrix::Dense(Dense::from_columns(1, 1, vec![1.0]).unwrap()));
     table.weights = Some(vec![2.0]);

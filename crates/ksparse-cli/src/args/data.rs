@@ -52,6 +52,10 @@ pub struct ReadingArgs {
     #[arg(long)]
     pub no_header: bool,
 
+    /// What separates text columns: a character, or `comma`, `semicolon`, `tab` or `blank` (any run of blanks) [default: detected]
+    #[arg(long, value_name = "CHAR", value_parser = parse::separator)]
+    pub separator: Option<u8>,
+
     /// The format, when neither name nor content tell: svmlight, csv, tsv, npy, npz, mtx, ksb
     #[arg(long, value_name = "NAME")]
     pub format: Option<String>,
@@ -65,6 +69,7 @@ impl ReadingArgs {
             format,
             zero_based: self.zero_based,
             features: self.features,
+            separator: self.separator,
             header: if self.no_header { Header::No } else { Header::Auto },
             need,
             target: self.target.clone(),

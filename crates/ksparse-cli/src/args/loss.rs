@@ -37,7 +37,7 @@ pub struct LossArgs {
     pub logistic_scale: f64,
 
     /// Width of the quadratic piece of the Huber (smoothed hinge) loss
-    #[arg(long, value_name = "G", default_value = "1", value_parser = parse::positive, allow_hyphen_values = true)]
+    #[arg(long, value_name = "G", default_value = "0.25", value_parser = parse::positive, allow_hyphen_values = true)]
     pub huber_gamma: f64,
 }
 

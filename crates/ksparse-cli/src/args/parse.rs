@@ -56,6 +56,22 @@ fn count_of_features(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("`{text}` is no number of features: give a whole number, 0 or more"))
 }
 
+/// A separator of columns: a name, or the character itself.
+pub fn separator(text: &str) -> Result<u8, String> {
+    match (text, text.as_bytes()) {
+        ("comma", _) => Ok(b','),
+        ("semicolon", _) => Ok(b';'),
+        ("tab" | "\\t", _) => Ok(b'\t'),
+        ("blank" | "space", _) => Ok(b' '),
+        (_, &[one]) if !one.is_ascii_alphanumeric() && !matches!(one, b'\n' | b'\r' | b'"' | b'.' | b'-' | b'+') => {
+            Ok(one)
+        }
+        _ => Err(format!(
+            "`{text}` cannot separate columns: give a character such as `;` or `|`, or comma, semicolon, tab or blank"
+        )),
+    }
+}
+
 /// A number that is finite and at least 0.
 pub fn non_negative(text: &str) -> Result<f64, String> {
     number(text).and_then(|value| if value >= 0.0 { Ok(value) } else { Err("must be 0 or more".to_string()) })

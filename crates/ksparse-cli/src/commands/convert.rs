@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::report::{Facts, seconds};
 use crate::screen::Screen;
-use ksparse_io::{Format, Need, WriteOptions};
+use ksparse_io::{Format, Labels, Need, Target, WriteOptions};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -29,6 +29,10 @@ pub struct ConvertArgs {
     /// Count the columns of svmlight output from 0
     #[arg(long, help_heading = "Output")]
     pub to_zero_based: bool,
+
+    /// Megabytes of matrix to hold at a time: svmlight text that needs more is read several times on its way to .ksb
+    #[arg(long, value_name = "MB", default_value = "2048", help_heading = "Output")]
+    pub memory: usize,
 }
 
 pub fn run(args: &ConvertArgs, screen: Screen) -> Result<()> {
@@ -36,16 +40,18 @@ pub fn run(args: &ConvertArgs, screen: Screen) -> Result<()> {
     let writing = WriteOptions {
         format: args.to.as_deref().map(str::parse::<Format>).transpose()?,
         zero_based: args.to_zero_based,
+        memory: Some(args.memory.saturating_mul(1 << 20)),
         ..WriteOptions::default()
     };
-    let mut table = ksparse_io::read(&args.data.data, &args.data.reading.options(Need::Optional)?)?;
+    let relabel = |target: Target| match &args.data.reading.positive {
+        Some(positive) => Ok(Target::Numbers(Labels::with_positive(&target, positive)?.signs(&target)?)),
+        None => Ok(target),
+    };
+    let options = args.data.reading.options(Need::Optional)?;
+    let (table, lost) =
+        interrupt::listening(|| ksparse_io::convert(&args.data.data, &args.output, &options, &writing, relabel))
+            .map_err(Failure::converting)?;
     table.notes.iter().for_each(|note| screen.note(note));
-    if let (Some(positive), Some(target)) = (&args.data.reading.positive, &table.target) {
-        let labels = ksparse_io::Labels::with_positive(target, positive)
-            .map_err(|error| crate::failure::in_file(&table.source, error))?;
-        table.target = Some(ksparse_io::Target::Numbers(labels.signs(target)?));
-    }
-    let lost = interrupt::listening(|| ksparse_io::write(&table, &args.output, &writing)).map_err(Failure::writing)?;
     lost.iter().for_each(|lost| screen.warn(lost));
     if args.output.as_os_str() == "-" {
         return Ok(());

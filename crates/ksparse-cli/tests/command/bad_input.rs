@@ -200,6 +200,18 @@ fn places_that_cannot_be_written() {
     assert_eq!(bench.read("kept.json"), "precious");
 }
 
+/// `/proc` takes no files from anybody, root included, so this holds for whoever runs the tests.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_directory_that_may_not_be_written_to() {
+    let bench = Bench::with_data();
+    for line in
+        ["fit data.csv -k 3 -o /proc/model.json", "convert data.csv /proc/data.ksb", "split data.csv --dir /proc"]
+    {
+        refused(&bench, line, 1, &["/proc", "cannot write"]);
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_noticed() {

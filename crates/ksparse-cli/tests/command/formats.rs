@@ -52,3 +52,25 @@ fn labels_survive() {
     bench.ok("convert labels.csv signs.svm --positive no");
     assert_eq!(answer(&bench, "signs.svm", "")["labels"]["two"]["positive"], "1");
 }
+
+#[test]
+fn text_larger_than_memory_is_converted_piece_by_piece() {
+    let bench = Bench::new();
+    bench.ok("simulate text --rows 9000 --cols 3000 --tokens 30 -o big.svm");
+    bench.ok("convert big.svm at-once.ksb -q");
+    bench.ok("convert big.svm in-pieces.ksb --memory 1 -q");
+    let read = |name: &str| std::fs::read(bench.path(name)).unwrap();
+    assert!(read("big.svm").len() > 1 << 20, "large enough to be read in pieces");
+    assert!(read("at-once.ksb") == read("in-pieces.ksb"));
+}
+
+#[test]
+fn a_separator_of_ones_own() {
+    let bench = Bench::new();
+    let lines: String = (0..20).map(|i| format!("{}|{}|{}\n", i % 5, (i * 7) % 11, 2 * (i % 5))).collect();
+    bench.file("bars.txt", format!("a|b|y\n{lines}"));
+    bench.file("commas.csv", format!("a|b|y\n{lines}").replace('|', ","));
+    assert_eq!(answer(&bench, "bars.txt", "--separator |"), answer(&bench, "commas.csv", "--separator comma"));
+    let refused = bench.run("fit bars.txt -k 1 --separator abc");
+    assert!(refused.code == 2 && refused.stderr.contains("semicolon"), "{}", refused.stderr);
+}

@@ -14,15 +14,21 @@
 //! and row indices of a sparse matrix are in order: no index of an opened file can lie outside. The values, two thirds of a sparse file and all
 //! of a dense one, are not touched; [`verify`] compares them with their checksums.
 
+mod streamed;
+mod write;
+
+pub(crate) use streamed::from_svmlight;
+pub(crate) use write::write;
+
 use crate::error::{Error, Result};
 use crate::mapped::{Borrowed, Mapped};
 use crate::options::Format;
 use crate::source::Source;
-use crate::table::{Matrix, MatrixRef, Table, Target};
+use crate::table::{Matrix, Table, Target};
 use ksparse::design::{Dense, Sparse};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 
@@ -292,88 +298,5 @@ impl Layout {
             at = section.end;
         }
         Ok(sums)
-    }
-}
-
-/// Writes a table.
-pub(crate) fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let labels = match &table.target {
-        Some(Target::Text(labels)) => Some(labels.clone()),
-        _ => None,
-    };
-    let text = Text { target_name: table.target_name.clone(), labels, names: table.names.clone() };
-    let text = serde_json::to_vec(&text)?;
-    let (n, p, stored) = (table.nrows(), table.ncols(), table.matrix.stored());
-    let numbers = match &table.target {
-        Some(Target::Numbers(values)) => values.as_slice(),
-        _ => &[],
-    };
-    let weights = table.weights.as_deref().unwrap_or_default();
-    let sparse = matches!(table.matrix.view(), MatrixRef::Sparse(_));
-    let (pointers, rows) = if sparse { (8 * (p + 1), 4 * stored) } else { (0, 0) };
-    let lengths = [pointers, rows, 8 * stored, 8 * numbers.len(), 8 * weights.len(), text.len()];
-    let layout = Layout::new(sparse, n, p, stored, lengths);
-    out.write_all(&layout.header())?;
-    let mut out = Sections { out, layout: &layout, sums: Vec::new(), hasher: crc32fast::Hasher::new() };
-    match table.matrix.view() {
-        MatrixRef::Dense(dense) => {
-            out.end()?;
-            out.end()?;
-            (0..p).try_for_each(|j| out.numbers(dense.column(j)))?;
-            out.end()?;
-        }
-        MatrixRef::Sparse(sparse) => {
-            let mut end = 0u64;
-            out.put(&end.to_le_bytes())?;
-            for j in 0..p {
-                end += sparse.column(j).0.len() as u64;
-                out.put(&end.to_le_bytes())?;
-            }
-            out.end()?;
-            (0..p).try_for_each(|j| sparse.column(j).0.iter().try_for_each(|i| out.put(&i.to_le_bytes())))?;
-            out.end()?;
-            (0..p).try_for_each(|j| out.numbers(sparse.column(j).1))?;
-            out.end()?;
-        }
-    }
-    out.numbers(numbers)?;
-    out.end()?;
-    out.numbers(weights)?;
-    out.end()?;
-    out.put(&text)?;
-    out.end()?;
-    let mut footer: Vec<u8> = out.sums.iter().flat_map(|s| s.to_le_bytes()).collect();
-    footer.extend(crc32fast::hash(&footer).to_le_bytes());
-    footer.extend(MAGIC);
-    out.out.write_all(&footer)
-}
-
-/// Writes sections with their padding and remembers their checksums.
-struct Sections<'a> {
-    out: &'a mut dyn Write,
-    layout: &'a Layout,
-    sums: Vec<u32>,
-    hasher: crc32fast::Hasher,
-}
-
-impl Sections<'_> {
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.hasher.update(bytes);
-        self.out.write_all(bytes)
-    }
-
-    fn numbers(&mut self, values: &[f64]) -> io::Result<()> {
-        if cfg!(target_endian = "little") {
-            self.put(bytemuck::cast_slice(values))
-        } else {
-            values.iter().try_for_each(|v| self.put(&v.to_le_bytes()))
-        }
-    }
-
-    fn end(&mut self) -> io::Result<()> {
-        let section = &self.layout.sections[self.sums.len()];
-        let padding = section.end.next_multiple_of(BORDER) - section.end;
-        self.sums.push(std::mem::take(&mut self.hasher).finalize());
-        self.out.write_all(&[0; BORDER][..padding])
     }
 }
