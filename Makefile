@@ -11,7 +11,7 @@ help:
 	@echo 'make test    formatting, lints, documentation, all tests: what must pass before a commit'
 	@echo 'make python  the Python part of them alone; ARGS go to pytest'
 	@echo 'make parquet the Parquet reader and writer, a feature whose libraries take minutes to build'
-	@echo 'make bench   compare with other libraries (bench/README.md); ARGS=--quick for a subset'
+	@echo 'make bench   compare with other libraries (bench/README.md); ARGS=--quick for a subset, ARGS=field for all of them'
 	@echo 'make lint    formatting and lints only'
 	@echo 'make doc     documentation only, to target/doc/ksparse/index.html'
 

@@ -2,16 +2,18 @@
 //!
 //! ```text
 //! meta.json      what follows, and the settings of the problem
-//! target.f64     n
+//! target.f64     n (empty for a network)
 //! dense:  x.f64  n p, column after column
 //! sparse: values.f64  nnz;  rows.u32  nnz;  pointers.u64  p + 1      (compressed columns)
+//! test.*         the same for the rows held out, which the judge alone reads
 //! ```
 
 use crate::Outcome;
-use crate::workload::{Drawn, LossName, Workload};
+use crate::workload::{LossName, Workload};
 use ksparse::Risk;
 use ksparse::design::{Dense, Design, Sparse};
 use ksparse::loss::{Logistic, Squared};
+use ksparse_io::{MatrixRef, Table, Target};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
@@ -30,6 +32,8 @@ pub struct Meta {
     pub p: usize,
     /// Stored entries (n p when dense).
     pub nnz: usize,
+    /// Rows held out.
+    pub held_out: usize,
     /// Whether the design is stored as compressed columns.
     pub sparse: bool,
     /// At most so many non-zeros.
@@ -40,8 +44,12 @@ pub struct Meta {
     pub scale: f64,
     /// The ridge.
     pub lambda: f64,
-    /// Where the truth is not zero.
+    /// Where the truth is not zero; of a precision matrix: `i p + j` of its edges i < j.
     pub truth: Vec<usize>,
+    /// The coefficients there.
+    pub coefficients: Vec<f64>,
+    /// The diagonal of the true precision matrix; empty otherwise.
+    pub diagonal: Vec<f64>,
 }
 
 impl Meta {
@@ -57,44 +65,54 @@ impl Meta {
 }
 
 /// Draws the data of a seed and writes them to `dir`.
-pub fn write(workload: &Workload, seed: u64, dir: &Path) -> Outcome {
+pub fn write(workload: &Workload, seed: u64, dir: &Path, held_out: usize, folder: Option<&Path>) -> Outcome {
     fs::create_dir_all(dir)?;
-    let (n, p, nnz, target, truth) = match workload.draw(seed) {
-        Drawn::Dense(data) => {
-            let (n, p) = (data.design.nrows(), data.design.ncols());
-            put(dir, "x.f64", (0..p).flat_map(|j| data.design.column(j)).map(|v| v.to_le_bytes()))?;
-            (n, p, n * p, data.target, data.support)
-        }
-        Drawn::Sparse(data) => {
-            let (n, p) = (data.design.nrows(), data.design.ncols());
-            let columns = || (0..p).map(|j| data.design.column(j));
-            put(dir, "values.f64", columns().flat_map(|c| c.1).map(|v| v.to_le_bytes()))?;
-            put(dir, "rows.u32", columns().flat_map(|c| c.0).map(|i| i.to_le_bytes()))?;
-            let ends = columns().scan(0u64, |end, c| {
-                *end += c.0.len() as u64;
-                Some(*end)
-            });
-            put(dir, "pointers.u64", std::iter::once(0).chain(ends).map(u64::to_le_bytes))?;
-            (n, p, data.design.nnz(), data.target, data.support)
-        }
-    };
-    put(dir, "target.f64", target.iter().map(|v| v.to_le_bytes()))?;
+    let drawn = workload.draw(seed, held_out, folder)?;
+    put_table(dir, "", &drawn.train)?;
+    if let Some(test) = &drawn.test {
+        put_table(dir, "test.", test)?;
+    }
     let meta = Meta {
         workload: workload.name.to_string(),
         seed,
-        n,
-        p,
-        nnz,
-        sparse: !dir.join("x.f64").exists(),
+        n: drawn.train.nrows(),
+        p: drawn.train.ncols(),
+        nnz: drawn.train.matrix.stored(),
+        held_out: drawn.test.as_ref().map_or(0, Table::nrows),
+        sparse: matches!(drawn.train.matrix.view(), MatrixRef::Sparse(_)),
         k: workload.k,
         loss: workload.loss,
         scale: workload.scale,
         lambda: workload.lambda,
-        truth,
+        truth: drawn.support,
+        coefficients: drawn.coefficients,
+        diagonal: drawn.diagonal,
     };
     // Written last: a directory with a meta.json is complete.
     fs::write(dir.join("meta.json"), serde_json::to_string(&meta)?)?;
     Ok(())
+}
+
+/// Writes a matrix and its target, each file's name after `prefix`.
+fn put_table(dir: &Path, prefix: &str, table: &Table) -> Outcome {
+    let name = |name: &str| format!("{prefix}{name}");
+    match table.matrix.view() {
+        MatrixRef::Dense(x) => {
+            put(dir, &name("x.f64"), (0..x.ncols()).flat_map(|j| x.column(j)).map(|v| v.to_le_bytes()))?;
+        }
+        MatrixRef::Sparse(x) => {
+            let columns = || (0..x.ncols()).map(|j| x.column(j));
+            put(dir, &name("values.f64"), columns().flat_map(|c| c.1).map(|v| v.to_le_bytes()))?;
+            put(dir, &name("rows.u32"), columns().flat_map(|c| c.0).map(|i| i.to_le_bytes()))?;
+            let ends = columns().scan(0u64, |end, c| {
+                *end += c.0.len() as u64;
+                Some(*end)
+            });
+            put(dir, &name("pointers.u64"), std::iter::once(0).chain(ends).map(u64::to_le_bytes))?;
+        }
+    }
+    let target = table.target.as_ref().map(Target::numbers).transpose()?.unwrap_or_default();
+    put(dir, &name("target.f64"), target.iter().map(|v| v.to_le_bytes()))
 }
 
 /// The data of a directory, in memory once.
@@ -119,7 +137,8 @@ impl Loaded {
         } else {
             Box::new(Dense::from_columns(meta.n, meta.p, get(dir, "x.f64", meta.nnz, f64::from_le_bytes)?)?)
         };
-        let target = get(dir, "target.f64", meta.n, f64::from_le_bytes)?;
+        let labels = if meta.loss == LossName::LogDet { 0 } else { meta.n };
+        let target = get(dir, "target.f64", labels, f64::from_le_bytes)?;
         Ok(Self { meta, target, design })
     }
 
@@ -129,6 +148,7 @@ impl Loaded {
         let risk = match self.meta.loss {
             LossName::Logistic => Risk::new(design, target, Logistic::new(self.meta.scale)?)?,
             LossName::Squared => Risk::new(design, target, Squared::default())?,
+            LossName::LogDet => return Err("a network is no risk of rows".into()),
         };
         Ok(risk.with_ridge(self.meta.lambda)?)
     }

@@ -1,6 +1,6 @@
 //! What the run is held to, and whether it got there.
 
-use crate::run::Row;
+use crate::contest::Row;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -30,18 +30,18 @@ pub fn check(rows: &[Row], kernels: &Value, memory: &[Value]) -> Vec<Goal> {
                 workload,
                 peer,
                 "4 times as fast (aim 10), objective no worse",
-                |own, peer| (peer.cpu / own.cpu, own.value <= peer.value * (1.0 + SAME)),
+                |own, peer| (peer.cpu / own.cpu, own.score.value <= peer.score.value * (1.0 + SAME)),
                 |ratio| ratio >= 4.0,
             ));
         }
     }
-    for peer in ["liblinear", "liblinear-1e-4"] {
+    for peer in ["liblinear-at-k", "liblinear-at-k-1e-4"] {
         goals.extend(faster(
             rows,
             "rcv1",
             peer,
             "within 2 fits (aim 1), objective lower",
-            |own, peer| (own.cpu / peer.cpu, own.value < peer.value),
+            |own, peer| (own.cpu / peer.cpu, own.score.value < peer.score.value),
             |ratio| ratio <= 2.0,
         ));
     }
@@ -118,7 +118,7 @@ fn faster(
 
 fn truth_reached(rows: &[Row]) -> Option<Goal> {
     let pairs = beside(rows, "linear-hard", "truth");
-    let good = pairs.iter().filter(|(own, truth)| own.value <= truth.value * (1.0 + SAME)).count();
+    let good = pairs.iter().filter(|(own, truth)| own.score.value <= truth.score.value * (1.0 + SAME)).count();
     (!pairs.is_empty()).then(|| Goal {
         asked: "linear-hard: at or below the refit on the true support on every seed".to_string(),
         found: format!("{good} of {}", pairs.len()),
@@ -131,10 +131,10 @@ fn below(rows: &[Row], workload: &str, peers: &[&str]) -> Option<Goal> {
     let best = |seed: u64| {
         rows.iter()
             .filter(|r| r.workload == workload && r.seed == seed && peers.contains(&r.solver.as_str()) && r.ok())
-            .map(|r| r.value)
+            .map(|r| r.score.value)
             .reduce(f64::min)
     };
-    let compared: Vec<(f64, f64)> = own.iter().filter_map(|r| best(r.seed).map(|b| (r.value, b))).collect();
+    let compared: Vec<(f64, f64)> = own.iter().filter_map(|r| best(r.seed).map(|b| (r.score.value, b))).collect();
     let good = compared.iter().filter(|(own, best)| *own < best * (1.0 - SAME)).count();
     let margin = compared.iter().map(|(own, best)| 1.0 - own / best).fold(f64::INFINITY, f64::min);
     (!compared.is_empty()).then(|| Goal {
@@ -146,10 +146,10 @@ fn below(rows: &[Row], workload: &str, peers: &[&str]) -> Option<Goal> {
 
 /// ksparse's own figure is the judge's at the same coefficients, and these are optimal on their support.
 fn honest(rows: &[Row]) -> Option<Goal> {
-    let own: Vec<&Row> = rows.iter().filter(|r| r.as_returned.is_finite()).collect();
+    let own: Vec<&Row> = rows.iter().filter(|r| r.reported.is_finite() && r.score.as_returned.is_finite()).collect();
     let worst = |f: fn(&Row) -> f64| own.iter().map(|r| f(r)).fold(0.0, f64::max);
-    let claim = worst(|r| (r.reported - r.as_returned).abs() / r.as_returned.abs());
-    let slack = worst(|r| (r.as_returned - r.value).abs() / r.value.abs());
+    let claim = worst(|r| (r.reported - r.score.as_returned).abs() / r.score.as_returned.abs());
+    let slack = worst(|r| (r.score.as_returned - r.score.value).abs() / r.score.value.abs());
     (!own.is_empty()).then(|| Goal {
         asked: "ksparse's reported objective is the judge's at the same coefficients (1e-9), and optimal there (1e-6)"
             .to_string(),

@@ -6,9 +6,10 @@
 
 use crate::Outcome;
 use crate::fit::cpu_seconds;
-use crate::workload::{self, Drawn};
+use crate::workload;
 use ksparse::Threads;
 use ksparse::design::{Dense, Design, Entry};
+use ksparse_io::MatrixRef;
 use pulp::Arch;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -31,8 +32,8 @@ pub fn kernels(quick: bool) -> Outcome {
     drop((wide, narrow));
     let texts: &[&str] = if quick { &["rcv1"] } else { &["rcv1", "news20"] };
     for name in texts {
-        if let Drawn::Sparse(data) = workload::by_name(name)?.draw(1) {
-            let x = &data.design;
+        let drawn = workload::by_name(name)?.draw(1, 0, None)?;
+        if let MatrixRef::Sparse(x) = drawn.train.matrix.view() {
             let r: Vec<f64> = (0..x.nrows()).map(|i| (i as f64).sin()).collect();
             let mut out = vec![0.0; x.ncols()];
             for threads in [1, 2] {

@@ -1,30 +1,39 @@
 //! ksparse beside its peers: the program behind `bench/run`.
 //!
 //! ```text
-//! run     [--quick] [--python <interpreter>] --work <dir> --out <file.json>    everything, as one report
-//! data    <workload> <seed> <dir>                                    writes the data all solvers read
+//! run     [--quick] [--python <interpreter>] --work <dir> --out <file.json>    the goals, as one report
+//! field   [--data <folder>] [--only <workloads>] [--resume] ... as run         ksparse in the field of its peers
+//! data    <workload> <seed> <dir> <rows held out> [<folder>]         writes the data all solvers read
 //! fit     <dir> <solver> <threads> <repeats>                         fits, prints the answer as JSON
 //! kernels [--quick]                                                  products against a plain read of memory
 //! memory  <dir> <solver>                                             peak resident memory of one fit
 //! ```
 //!
-//! `run` starts the others (and the peers' adapters in Python) as child processes, one per fit: a solver that crashes, leaks or
+//! `run` and `field` start the others (and the peers' adapters in Python) as child processes, one per fit: a solver that crashes, leaks or
 //! takes too long harms nobody else's figures.
 
 mod child;
+mod contest;
 mod data;
+mod field;
+mod figure;
 mod fit;
 mod goals;
 mod kernels;
+mod options;
+mod real;
 mod report;
 mod run;
+mod summary;
+mod table;
 mod workload;
 
+use options::Options;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// What every command returns: the text of an error is for the person at the terminal.
-type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -40,11 +49,15 @@ fn main() -> ExitCode {
 
 fn dispatch(words: &[&str]) -> Outcome {
     match words {
-        ["run", options @ ..] => run::run(&run::Options::parse(options)?),
-        ["data", name, seed, dir] => data::write(&workload::by_name(name)?, seed.parse()?, Path::new(dir)),
+        ["run", words @ ..] => run::run(&Options::parse(words)?),
+        ["field", words @ ..] => field::run(&Options::parse(words)?),
+        ["data", name, seed, dir, held_out, folder @ ..] => {
+            let folder = folder.first().map(Path::new);
+            data::write(&workload::by_name(name)?, seed.parse()?, Path::new(dir), held_out.parse()?, folder)
+        }
         ["fit", dir, solver, threads, repeats] => fit::fit(Path::new(dir), solver, threads.parse()?, repeats.parse()?),
         ["kernels", options @ ..] => kernels::kernels(options.contains(&"--quick")),
         ["memory", dir, solver] => fit::memory(Path::new(dir), solver),
-        _ => Err("usage: run | data | fit | kernels | memory (see the top of bench/src/main.rs)".into()),
+        _ => Err("usage: run | field | data | fit | kernels | memory (see the top of bench/src/main.rs)".into()),
     }
 }

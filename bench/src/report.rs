@@ -1,7 +1,7 @@
 //! The results as Markdown.
 
+use crate::contest::Row;
 use crate::goals::Goal;
-use crate::run::Row;
 use crate::workload;
 use serde_json::Value;
 use std::fmt::Write;
@@ -44,7 +44,7 @@ pub fn markdown(
         for row in &of {
             let own = of.iter().find(|r| r.seed == row.seed && r.solver == "ksparse");
             let ratio = own.map_or(f64::NAN, |own| row.cpu / own.cpu);
-            let value = if judged { row.value } else { row.reported };
+            let value = if judged { row.score.value } else { row.reported };
             let note = if row.ok() { &row.note } else { &row.outcome };
             line(
                 &mut out,
@@ -56,7 +56,7 @@ pub fn markdown(
                     figure(row.cpu, 3),
                     figure(ratio, 2),
                     figure(value, 6),
-                    row.hits,
+                    row.score.hits,
                 ),
             );
         }
