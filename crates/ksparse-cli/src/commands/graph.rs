@@ -118,7 +118,7 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
         .map(|j| table.names.as_ref().map_or_else(|| format!("V{}", j + 1), |names| names[j].clone()))
         .collect();
     warn_about_constants(&model, &names, screen);
-    let default = Grahtp::default();
+    let default = Grahtp { scaled: true, ..Grahtp::default() };
     let solver: &dyn Solver = if solver.name() == "auto" && model.variables() > SMALL { &default } else { solver };
 
     let started = Instant::now();

@@ -112,7 +112,7 @@ fn lda(args: &LdaArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let train = columns(&data.samples, &chosen)?;
     let classes = Classes::of(&train, &data.signs).map_err(blame)?;
     let model = Precision::new(classes.covariance(&train, Units::Standardized).map_err(blame)?).map_err(blame)?;
-    let default = Grahtp::default();
+    let default = Grahtp { scaled: true, ..Grahtp::default() };
     let solver: &dyn Solver = if solver.name() == "auto" && model.variables() > 40 { &default } else { solver };
     let path = Path::over(args.k.0.iter().map(|&k| k.min(model.pairs())));
     let family = graphical::by_edges(path.clone(), solver);

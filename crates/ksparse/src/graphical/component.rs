@@ -31,8 +31,9 @@ pub(super) struct OnComponent<'a> {
     /// The whole matrix by rows, both triangles: where each row starts, columns and places.
     starts: Vec<usize>,
     neighbours: Vec<(u32, u32)>,
-    /// `O^-1` at the last point inside the cone.
+    /// `O^-1` at the last point inside the cone, and O there.
     inverse: Mat<f64>,
+    matrix: Vec<f64>,
     outside: bool,
 }
 
@@ -60,8 +61,8 @@ impl<'a> OnComponent<'a> {
             Some(*end)
         }));
         let neighbours = rows.concat();
-        let inverse = Mat::new();
-        Self { model, component, covariances, units, columns, starts, neighbours, inverse, outside: false }
+        let (inverse, matrix, outside) = (Mat::new(), Vec::new(), false);
+        Self { model, component, covariances, units, columns, starts, neighbours, inverse, matrix, outside }
     }
 
     /// m.
@@ -111,53 +112,27 @@ impl<'a> OnComponent<'a> {
     }
 
     /// The work of one product with the Hessian.
-    fn product_cost(&self) -> usize {
+    pub fn product_cost(&self) -> usize {
         let (m, d) = (self.nodes(), self.units.len());
         m * (3 * d - m.min(d))
     }
-}
 
-impl Restricted for OnComponent<'_> {
-    fn dim(&self) -> usize {
-        self.units.len()
-    }
-
-    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
-        let Some(factor) = cholesky(self.matrix(x)) else { return f64::INFINITY };
-        self.inverse = inverse(&factor);
-        let entries = self.component.entries.iter().zip(&self.units).zip(&self.covariances);
-        let bounds = self.model.bounds();
-        self.outside = false;
-        for (((e, u), s), (g, x)) in entries.zip(gradient.iter_mut().zip(x)) {
-            let w = self.inverse[(e.row, e.column)];
-            *g = s - u * w;
-            // No diagonal entry exceeds the largest eigenvalue: well beyond the bound, f may fall for ever.
-            self.outside |= e.row == e.column && *x > 2.0 * bounds.beta;
-        }
-        dot(&self.covariances, x) - log_det(&factor)
-    }
-
-    fn second_order(&self) -> SecondOrder {
-        let d = self.dim() as f64;
-        // A Newton step by conjugate gradients takes some fifteen products; a blocked factorisation runs three times faster than a pass.
-        let matrix = 2.0 * d * d + d * d * d / 18.0;
-        if matrix <= 15.0 * self.product_cost() as f64 { SecondOrder::Matrix } else { SecondOrder::Products }
-    }
-
-    fn hessian(&mut self, mut out: MatMut<'_, f64>) {
-        let (w, entries) = (&self.inverse, &self.component.entries);
+    /// Adds `weight W (x) W` on the support to the lower triangle of `out`.
+    pub fn add_hessian(&self, w: &Mat<f64>, weight: f64, mut out: MatMut<'_, f64>) {
+        let entries = &self.component.entries;
         for (b, right) in entries.iter().enumerate() {
             let (k, l) = (w.col_as_slice(right.row), w.col_as_slice(right.column));
-            let scale = 0.5 * self.units[b];
+            let scale = 0.5 * weight * self.units[b];
             for (a, left) in entries.iter().enumerate().skip(b) {
                 let both = k[left.row] * l[left.column] + l[left.row] * k[left.column];
-                out[(a, b)] = scale * self.units[a] * both;
+                out[(a, b)] += scale * self.units[a] * both;
             }
         }
     }
 
-    fn hessian_product(&mut self, v: &[f64], out: &mut [f64]) {
-        let (w, m) = (&self.inverse, self.nodes());
+    /// Adds `weight W V W` on the support, V the matrix of `v`.
+    pub fn add_product(&self, w: &Mat<f64>, weight: f64, v: &[f64], out: &mut [f64]) {
+        let m = self.nodes();
         let entries: Vec<(u32, f64)> =
             self.neighbours.iter().map(|&(c, place)| (c, v[place as usize] / self.units[place as usize])).collect();
         // Eight columns of V W at a time; row c of a strip of W is part of column c.
@@ -186,16 +161,93 @@ impl Restricted for OnComponent<'_> {
             (0..strips).map(strip).collect()
         };
         for (place, value) in parts.into_iter().flatten() {
-            out[place] = value;
+            out[place] += weight * value;
         }
     }
 
-    fn hessian_diagonal(&mut self, out: &mut [f64]) {
-        let w = &self.inverse;
+    /// Adds the diagonal of `weight W (x) W` on the support.
+    pub fn add_diagonal(&self, w: &Mat<f64>, weight: f64, out: &mut [f64]) {
         for (o, e) in out.iter_mut().zip(&self.component.entries) {
             let (i, j) = (e.row, e.column);
-            *o = if i == j { w[(i, i)] * w[(i, i)] } else { w[(i, i)] * w[(j, j)] + w[(i, j)] * w[(i, j)] };
+            *o += weight * if i == j { w[(i, i)] * w[(i, i)] } else { w[(i, i)] * w[(j, j)] + w[(i, j)] * w[(i, j)] };
         }
+    }
+
+    /// Adds `weight W` on the support, in units of coordinates.
+    pub fn add_entries(&self, w: &Mat<f64>, weight: f64, out: &mut [f64]) {
+        for ((o, e), u) in out.iter_mut().zip(&self.component.entries).zip(&self.units) {
+            *o += weight * u * w[(e.row, e.column)];
+        }
+    }
+
+    /// S on the support, in units of coordinates.
+    pub fn covariances(&self) -> &[f64] {
+        &self.covariances
+    }
+}
+
+impl Restricted for OnComponent<'_> {
+    fn dim(&self) -> usize {
+        self.units.len()
+    }
+
+    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        let Some(factor) = cholesky(self.matrix(x)) else { return f64::INFINITY };
+        self.inverse = inverse(&factor);
+        self.matrix.clear();
+        self.matrix.extend(x.iter().zip(&self.units).map(|(x, u)| x / u));
+        let entries = self.component.entries.iter().zip(&self.units).zip(&self.covariances);
+        let bounds = self.model.bounds();
+        self.outside = false;
+        for (((e, u), s), (g, x)) in entries.zip(gradient.iter_mut().zip(x)) {
+            let w = self.inverse[(e.row, e.column)];
+            *g = s - u * w;
+            // No diagonal entry exceeds the largest eigenvalue: well beyond the bound, f may fall for ever.
+            self.outside |= e.row == e.column && *x > 2.0 * bounds.beta;
+        }
+        dot(&self.covariances, x) - log_det(&factor)
+    }
+
+    fn second_order(&self) -> SecondOrder {
+        let d = self.dim() as f64;
+        // A Newton step by conjugate gradients takes some fifteen products; a blocked factorisation runs three times faster than a pass.
+        let matrix = 2.0 * d * d + d * d * d / 18.0;
+        if matrix <= 15.0 * self.product_cost() as f64 { SecondOrder::Matrix } else { SecondOrder::Products }
+    }
+
+    fn hessian(&mut self, out: MatMut<'_, f64>) {
+        self.add_hessian(&self.inverse, 1.0, out);
+    }
+
+    fn hessian_product(&mut self, v: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        self.add_product(&self.inverse, 1.0, v, out);
+    }
+
+    fn hessian_diagonal(&mut self, out: &mut [f64]) {
+        out.fill(0.0);
+        self.add_diagonal(&self.inverse, 1.0, out);
+    }
+
+    /// `O V O` on the support: the inverse of `W (x) W` if every pair were in it.
+    fn precondition(&mut self, r: &[f64], out: &mut [f64]) -> bool {
+        let row = |i: usize| &self.neighbours[self.starts[i]..self.starts[i + 1]];
+        let o = &self.matrix;
+        let v: Vec<f64> = r.iter().zip(&self.units).map(|(r, u)| r / u).collect();
+        let mut column = vec![0.0; self.nodes()];
+        for (j, wanted) in self.columns.iter().enumerate() {
+            // Column j of V O, by the neighbours of the neighbours of j.
+            column.fill(0.0);
+            for &(l, through) in row(j) {
+                let weight = o[through as usize];
+                row(l as usize).iter().for_each(|&(k, place)| column[k as usize] += weight * v[place as usize]);
+            }
+            for &(i, place) in wanted {
+                let sum: f64 = row(i).iter().map(|&(k, through)| o[through as usize] * column[k as usize]).sum();
+                out[place] = self.units[place] * sum;
+            }
+        }
+        true
     }
 
     fn reference_value(&self) -> f64 {

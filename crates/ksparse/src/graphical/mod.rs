@@ -13,6 +13,7 @@
 
 mod adm;
 mod algebra;
+mod barrier;
 mod component;
 mod covariance;
 mod discriminant;

@@ -1,9 +1,9 @@
 //! f on a support: a sum over the connected components of its graph, minimised one by one.
 
-use super::adm;
 use super::component::OnComponent;
 use super::precision::{Method, Precision};
 use super::triangle::{components, entry};
+use super::{adm, barrier};
 use crate::restricted::{self, Ended, InnerOptions, Outcome, Restricted, SecondOrder};
 
 /// f on a support.
@@ -86,6 +86,9 @@ fn minimise_part(part: &mut OnComponent, x: &mut [f64], options: &InnerOptions) 
         // The bounds can only raise the minimum.
         if outcome.ended == Ended::Converged && outcome.value > options.abandon_above {
             return Outcome { ended: Ended::Abandoned, ..outcome };
+        }
+        if let Some(outcome) = barrier::minimise(part, x, options) {
+            return outcome;
         }
         x.copy_from_slice(&first);
     }

@@ -73,6 +73,11 @@ pub trait Restricted {
         self.hessian_diagonal(out);
     }
 
+    /// `out = P r` with P positive definite and near the inverse of the Hessian, for who knows better than a diagonal; `false` if not.
+    fn precondition(&mut self, _r: &[f64], _out: &mut [f64]) -> bool {
+        false
+    }
+
     /// A diagonal that bounds the Hessian's own everywhere: the unit of the damping.
     fn majorant_diagonal(&mut self, _out: &mut [f64]) {}
 

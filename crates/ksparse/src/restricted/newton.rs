@@ -35,11 +35,12 @@ impl Direction for Factored {
     }
 }
 
-/// By conjugate gradients, preconditioned with the Hessian's diagonal.
+/// By conjugate gradients, preconditioned with the Hessian's diagonal unless the function knows better.
 #[derive(Default)]
 pub(super) struct ConjugateGradients {
     diagonal: Vec<f64>,
     residual: Vec<f64>,
+    conditioned: Vec<f64>,
     search: Vec<f64>,
     product: Vec<f64>,
 }
@@ -49,7 +50,9 @@ impl Direction for ConjugateGradients {
     fn find(&mut self, f: &mut dyn Restricted, gradient: &[f64], damping: f64, accuracy: f64, out: &mut [f64]) {
         let k = gradient.len();
         let extra = damping_diagonal(f, damping, k);
-        for buffer in [&mut self.diagonal, &mut self.residual, &mut self.search, &mut self.product] {
+        for buffer in
+            [&mut self.diagonal, &mut self.residual, &mut self.conditioned, &mut self.search, &mut self.product]
+        {
             buffer.resize(k, 0.0);
         }
         f.preconditioner(&mut self.diagonal);
@@ -63,8 +66,9 @@ impl Direction for ConjugateGradients {
         out.fill(0.0);
         for c in 0..k {
             self.residual[c] = -gradient[c];
-            self.search[c] = self.residual[c] * self.diagonal[c];
         }
+        self.condition(f);
+        self.search.copy_from_slice(&self.conditioned);
         let mut energy = dot(&self.residual, &self.search);
         let target = energy * accuracy * accuracy;
         for _ in 0..(2 * k + 20) {
@@ -86,17 +90,27 @@ impl Direction for ConjugateGradients {
                 break;
             }
             let step = energy / bend;
-            let mut next = 0.0;
             for c in 0..k {
                 out[c] += step * self.search[c];
                 self.residual[c] -= step * self.product[c];
-                next += self.residual[c] * self.residual[c] * self.diagonal[c];
             }
+            self.condition(f);
+            let next = dot(&self.residual, &self.conditioned);
             let turn = next / energy;
             for c in 0..k {
-                self.search[c] = self.residual[c] * self.diagonal[c] + turn * self.search[c];
+                self.search[c] = self.conditioned[c] + turn * self.search[c];
             }
             energy = next;
+        }
+    }
+}
+
+impl ConjugateGradients {
+    fn condition(&mut self, f: &mut dyn Restricted) {
+        if !f.precondition(&self.residual, &mut self.conditioned) {
+            for ((c, r), d) in self.conditioned.iter_mut().zip(&self.residual).zip(&self.diagonal) {
+                *c = r * d;
+            }
         }
     }
 }

@@ -13,13 +13,16 @@
 //! What differs here: the default step is not a constant. With exact debiasing a step is a number of swaps (see `swap.rs`): a ladder starts
 //! at k/4, halves while f does not fall, doubles while the gains last, and ends when a single swap fails. S3 is loose on the way (to 1e-3 of f
 //! before its last Newton step) and exact at the end, where the fixed point is checked again. Without exact debiasing, a Barzilai-Borwein step
-//! is halved until f falls enough. Either way **f never rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the
+//! is halved until f falls enough. On precision matrices, with [`Grahtp::scaled`], the support first grows by blocks (`grow.rs`) and swaps are ranked by the quadratic
+//! model (`exchange.rs`): where variables are highly correlated, the largest gradients all point at the same few of them. Either way **f never rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the
 //! supports may cycle (detected), and the best point seen is returned.
 //!
 //! A loss with corners (hinge, with a ridge) is accepted too: gradients are then subgradients, S3 is dual coordinate ascent on the support. None of the theory
 //! covers that: **on such losses these methods are heuristics**, there to be compared with.
 
 use super::ascent::spectral_estimate;
+use super::exchange::{Effort, polish};
+use super::grow::grow;
 use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
 use super::{Limits, Progress, Solution, Solver, Status};
@@ -74,7 +77,8 @@ pub struct Grahtp {
     /// S3. Default exact.
     pub debias: Debias,
     /// Compare coordinates in units of curvature (`|x| sqrt(h)` against `|g| / sqrt(h)`) instead of as they stand; exact
-    /// debiasing with the adaptive step only. Default false: the method as published.
+    /// debiasing with the adaptive step only. Where an entry of the Hessian costs a few operations (a precision matrix), the support grows by
+    /// blocks (`grow.rs`) and swaps are ranked by the whole quadratic model (`exchange.rs`). Default false: the method as published.
     pub scaled: bool,
     /// When to stop.
     pub limits: Limits,
@@ -162,6 +166,12 @@ impl Solver for Grahtp {
                 self.with_fixed_step(run, first, eta)
             }
             (None, Debias::Exact) => {
+                if self.scaled {
+                    let first = run.begin_at(start)?;
+                    if second_derivatives_are_cheap(&run, &first) {
+                        return self.with_exchanges(run, first);
+                    }
+                }
                 let first = run.begin(start)?;
                 self.with_swaps(run, first)
             }
@@ -277,6 +287,31 @@ impl Grahtp {
         Ok(run.finish(at, status))
     }
 
+    /// Exact debiasing where an entry of the Hessian costs next to nothing: the support grows by blocks, and the swaps are those that gain most
+    /// on the quadratic model, in which what stays answers to what goes and comes.
+    fn with_exchanges(&self, mut run: Run, first: Iterate) -> Result<Solution> {
+        let (mut at, mut limit) = grow(&mut run, first, &ON_THE_WAY)?;
+        let (d, width) = (at.support.len() as f64, run.budget.k / 4 + 50);
+        if limit.is_none() && d * d * (d + width as f64) > MODEL {
+            return self.with_swaps(run, at);
+        }
+        if limit.is_none() {
+            // What a coordinate has lowered f by, on average.
+            let worth = (run.begin_at(None)?.value - at.value) / run.budget.k.max(1) as f64;
+            let effort = Effort {
+                narrow: width,
+                wide: width,
+                tries: 3,
+                every_pair: false,
+                least: TRIFLE * worth,
+                refit: ON_THE_WAY,
+            };
+            (at, limit) = polish(&mut run, at, &effort, f64::INFINITY)?;
+        }
+        let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
+        Ok(run.finish(at, limit.unwrap_or(Status::SupportStable)))
+    }
+
     /// Inexact debiasing: Barzilai-Borwein steps, halved until f falls enough.
     fn with_backtracking(&self, mut run: Run, mut at: Iterate) -> Result<Solution> {
         let mut eta = 1.0 / run.gradient(&at)?.iter().fold(f64::MIN_POSITIVE, |m, g| m.max(g.abs()));
@@ -324,10 +359,23 @@ fn step_and_keep(run: &Run, at: &Iterate, gradient: &[f64], eta: f64) -> Iterate
     Iterate::new(support, x, f64::NAN, true)
 }
 
+/// Refits on the way.
+const ON_THE_WAY: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
+
+/// A look at all swaps by the quadratic model may cost so many multiply-adds (some tens of milliseconds).
+const MODEL: f64 = 3e8;
+
+/// A swap that gains less than this share of what a coordinate is worth on average is not worth its refit.
+const TRIFLE: f64 = 0.05;
+
+/// Whether an entry of the Hessian costs a few operations, not a pass over samples.
+fn second_derivatives_are_cheap(run: &Run, at: &Iterate) -> bool {
+    run.objective.hessian(at.as_sparse()).is_some_and(|hessian| hessian.block_cost(1, 1) <= 10.0)
+}
+
 /// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit. Refits on the way are a little loose;
 /// the last support is refitted exactly and looked at once more. Ends early when a few swaps gain less than `trifle`, a fraction of f.
 pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, trifle: f64) -> Result<(Iterate, Status)> {
-    const ON_THE_WAY: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
     let most = (run.budget.k / 4).max(1);
     let mut swaps = most;
     let mut exact = false;

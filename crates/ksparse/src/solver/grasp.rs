@@ -86,7 +86,8 @@ impl Grasp {
         merged.sort_unstable();
         merged.dedup();
         let x = run.carry(at, &merged);
-        let wide = run.refit(merged, x, &InnerOptions::EXACT)?;
+        // It is about to be cut: its last digits do not matter.
+        let wide = run.refit(merged, x, &InnerOptions { tolerance: 1e-4, ..InnerOptions::EXACT })?;
         let support = run.budget.winners(k, |j| wide.at(j).abs());
         let mut x = run.carry(&wide, &support);
         run.objective.repair(&support, &mut x);

@@ -29,6 +29,7 @@ mod fbs;
 mod foba;
 mod grahtp;
 mod grasp;
+mod grow;
 mod model;
 mod prune;
 mod run;

@@ -3,9 +3,10 @@
 use crate::{apart, eigenvalues, model};
 use faer::Mat;
 use faer::prelude::Solve;
-use ksparse::graphical::{Bounds, Precision, coordinate, entry};
+use ksparse::design::Dense;
+use ksparse::graphical::{Bounds, Covariance, Precision, Units, coordinate, entry};
 use ksparse::solver::{self, Debias, Fbs, Grahtp, Grasp, Solver, Step};
-use ksparse::{Objective, Path, Solution, Sparsity, Threads};
+use ksparse::{Objective, Path, Solution, Sparsity, Threads, simulate};
 
 fn every_solver() -> Vec<Box<dyn Solver>> {
     vec![
@@ -152,6 +153,25 @@ fn small_graphs_against_every_support() {
         found += usize::from(auto.value <= best + 1e-7);
     }
     assert!(found >= 9, "auto found the best of all graphs in {found} of 10 cases");
+}
+
+/// Clusters of variables that are nearly the same: the largest gradients all lie within one of them.
+#[test]
+fn scaled_grahtp_is_not_fooled_by_clusters() {
+    let (mut ours, mut plain, mut forward) = (0.0, 0.0, 0.0);
+    for seed in 1..5 {
+        let (n, p, clusters) = (60, 40, 4);
+        let noise = simulate::compressed_sensing(n, p + clusters, 1, seed).design;
+        let value = |i: usize, j: usize| 3.0 * noise.column(p + j % clusters)[i] + noise.column(j)[i];
+        let columns: Vec<f64> = (0..p).flat_map(|j| (0..n).map(move |i| (i, j))).map(|(i, j)| value(i, j)).collect();
+        let samples = Dense::from_columns(n, p, columns).unwrap();
+        let model = Precision::new(Covariance::from_samples(&samples, Units::Standardized).unwrap()).unwrap();
+        let fit = |solver: &dyn Solver| solver.fit(&model, &Sparsity::new(40)).unwrap().value;
+        ours += fit(&Grahtp { scaled: true, ..Grahtp::default() });
+        plain += fit(&Grahtp::default());
+        forward += fit(&Fbs::default());
+    }
+    assert!(ours < forward && ours < plain, "{ours}, plain {plain}, forward selection {forward}");
 }
 
 #[test]

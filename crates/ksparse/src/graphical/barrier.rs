@@ -1,0 +1,148 @@
+//! S3 where an eigenvalue bound is active: Newton's method with a barrier before the bounds.
+//!
+//! ```text
+//! x(mu) = argmin  L(O) - mu log det (O - alpha I) - mu log det (beta I - O)     on the support
+//! ```
+//!
+//! is strictly inside, and L there exceeds the minimum by at most 2 m mu for m nodes. mu falls by tenths; the minima are smooth in mu, so the line
+//! through the last two leads to within a step or two of the next. With V the inverse of `O - alpha I` and U that of `beta I - O`, the Hessian is
+//! `W (x) W + mu V (x) V + mu U (x) U`.
+
+use super::algebra::{cholesky, inverse, log_det};
+use super::component::OnComponent;
+use crate::kernels::dot;
+use crate::restricted::{self, Ended, InnerOptions, Outcome, Restricted, SecondOrder};
+use faer::{Mat, MatMut};
+
+/// The first mu; L is of the order of m.
+const FIRST: f64 = 1e-2;
+
+/// The last one at the least: below, rounding errors take over.
+const LAST: f64 = 1e-9;
+
+/// Up to so many coordinates the Hessian is factored: conjugate gradients take long before a bound.
+const FACTORED: usize = 1500;
+
+/// Minimises f on the component's support within the bounds from near the point `x`, which need not be feasible. `None` if that fails; x is
+/// then where it was.
+pub(super) fn minimise(part: &OnComponent, x: &mut [f64], options: &InnerOptions) -> Option<Outcome> {
+    let m = part.nodes() as f64;
+    let last = options.tolerance.clamp(LAST, FIRST);
+    let mut f = Barred { part, mu: FIRST, inverses: [const { Mat::new() }; 3] };
+    let mut at = f.inside(x)?;
+    let mut before: Option<(f64, Vec<f64>)> = None;
+    let mut iterations = 0;
+    loop {
+        let inner = InnerOptions { tolerance: 0.1 * f.mu / m, max_iterations: 60, abandon_above: f64::INFINITY };
+        let outcome = restricted::minimise(&mut f, &mut at, &inner);
+        iterations += outcome.iterations;
+        if outcome.ended != Ended::Converged {
+            return None;
+        }
+        let value = part.value(&at);
+        let hopeless = value - 2.0 * m * f.mu > options.abandon_above;
+        if hopeless || f.mu <= last {
+            x.copy_from_slice(&at);
+            let ended = if hopeless { Ended::Abandoned } else { Ended::Converged };
+            return Some(Outcome { value, iterations, ended });
+        }
+        let mu = f.mu;
+        f.mu = (0.1 * mu).max(last);
+        let ahead = before.map(|(earlier, was)| {
+            let share = (f.mu - mu) / (mu - earlier);
+            at.iter().zip(&was).map(|(x, w)| x + share * (x - w)).collect::<Vec<f64>>()
+        });
+        before = Some((mu, at.clone()));
+        if let Some(ahead) = ahead.filter(|ahead| f.value(ahead) < f.value(&at)) {
+            at = ahead;
+        }
+    }
+}
+
+/// f with the barrier.
+struct Barred<'a> {
+    part: &'a OnComponent<'a>,
+    mu: f64,
+    /// W, V and U at the last point inside.
+    inverses: [Mat<f64>; 3],
+}
+
+impl Barred<'_> {
+    /// Factors of O, `O - alpha I` and `beta I - O`; `None` unless all are positive definite.
+    fn factors(&self, x: &[f64], margin: f64) -> Option<[Mat<f64>; 3]> {
+        let (matrix, bounds) = (self.part.matrix(x), self.part.model.bounds());
+        let (alpha, beta) = (bounds.alpha * (1.0 + margin), bounds.beta * (1.0 - margin));
+        let m = matrix.nrows();
+        let (mut above, mut below) = (matrix.clone(), -&matrix);
+        for i in 0..m {
+            above[(i, i)] -= alpha;
+            below[(i, i)] += beta;
+        }
+        Some([cholesky(matrix)?, cholesky(above)?, cholesky(below)?])
+    }
+
+    /// A point well inside: x, drawn to a multiple of the identity as much as it takes.
+    fn inside(&self, x: &[f64]) -> Option<Vec<f64>> {
+        let bounds = self.part.model.bounds();
+        let centre = (bounds.alpha * bounds.beta).sqrt();
+        let drawn = |share: f64| -> Vec<f64> {
+            let entries = self.part.component.entries.iter().zip(x);
+            entries.map(|(e, x)| (1.0 - share) * x + if e.row == e.column { share * centre } else { 0.0 }).collect()
+        };
+        let shares = std::iter::once(0.0).chain((0..18).map(|i| 1e-5 * 2f64.powi(i)).filter(|t| *t < 1.0)).chain([1.0]);
+        let mut inside = shares.map(drawn).filter(|point| self.factors(point, 1e-2).is_some());
+        inside.next()
+    }
+
+    fn combine(&self, x: &[f64], [o, above, below]: &[Mat<f64>; 3]) -> f64 {
+        dot(self.part.covariances(), x) - log_det(o) - self.mu * (log_det(above) + log_det(below))
+    }
+
+    fn value(&self, x: &[f64]) -> f64 {
+        self.factors(x, 0.0).map_or(f64::INFINITY, |factors| self.combine(x, &factors))
+    }
+
+    /// The weights of the three parts of the Hessian.
+    fn weighted(&self) -> impl Iterator<Item = (&Mat<f64>, f64)> {
+        self.inverses.iter().zip([1.0, self.mu, self.mu])
+    }
+}
+
+impl Restricted for Barred<'_> {
+    fn dim(&self) -> usize {
+        self.part.dim()
+    }
+
+    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        let Some(factors) = self.factors(x, 0.0) else { return f64::INFINITY };
+        let value = self.combine(x, &factors);
+        self.inverses = factors.map(|factor| inverse(&factor));
+        gradient.copy_from_slice(self.part.covariances());
+        for (w, weight) in self.inverses.iter().zip([-1.0, -self.mu, self.mu]) {
+            self.part.add_entries(w, weight, gradient);
+        }
+        value
+    }
+
+    fn second_order(&self) -> SecondOrder {
+        if self.dim() <= FACTORED { SecondOrder::Matrix } else { SecondOrder::Products }
+    }
+
+    fn hessian(&mut self, mut out: MatMut<'_, f64>) {
+        self.weighted().for_each(|(w, weight)| self.part.add_hessian(w, weight, out.as_mut()));
+    }
+
+    fn hessian_product(&mut self, v: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        self.weighted().for_each(|(w, weight)| self.part.add_product(w, weight, v, out));
+    }
+
+    fn hessian_diagonal(&mut self, out: &mut [f64]) {
+        out.fill(0.0);
+        self.weighted().for_each(|(w, weight)| self.part.add_diagonal(w, weight, out));
+    }
+
+    fn reference_value(&self) -> f64 {
+        self.part.nodes() as f64
+    }
+}
