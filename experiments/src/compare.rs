@@ -1,7 +1,7 @@
 //! The questions the GraHTP papers answer, asked of our rows.
 
 use crate::frame::{Curves, Finding, Row, Summary, Verdict, verdict};
-use crate::methods::{self, CONSTANT, GREEDY};
+use crate::methods::{self, CONSTANT, GREEDY, TRUTH};
 use ksparse_plot::{Axis, Chart};
 
 /// GraHTP and its fast version.
@@ -23,10 +23,12 @@ impl Plots {
     /// Of these rows over `key`.
     pub fn new(rows: &[&Row], key: impl Fn(&Row) -> usize) -> Self {
         let error = |row: &Row| row.measures.first().copied().unwrap_or(f64::NAN);
-        let all: Vec<&str> = GREEDY.into_iter().chain(CONSTANT).collect();
+        // The truth is no method: it has no time.
+        let timed: Vec<&str> = GREEDY.into_iter().chain(CONSTANT).collect();
+        let all: Vec<&str> = timed.iter().copied().chain([TRUTH]).collect();
         Self {
             errors: Curves::new(rows, &all, &key, error),
-            seconds: Curves::new(rows, &all, &key, |row| row.seconds),
+            seconds: Curves::new(rows, &timed, &key, |row| row.seconds),
             objectives: Curves::new(rows, &all, &key, |row| row.objective),
             iterations: Curves::new(rows, &all, &key, |row| row.iterations as f64),
         }
@@ -44,6 +46,15 @@ impl Plots {
 /// Seconds for a table.
 pub fn seconds(s: &Summary) -> String {
     if s.mean < 0.0995 { format!("{:.4}", s.mean) } else { format!("{:.2}", s.mean) }
+}
+
+/// Iterations at the first and at the last point, in words.
+pub fn iterations_grow(plots: &Plots, methods: &[&str]) -> String {
+    let ends = |m: &&str| {
+        let (first, last) = plots.iterations.ends(m)?;
+        Some(format!("{} {first:.0} to {last:.0}", methods::label(m)))
+    };
+    methods.iter().filter_map(ends).collect::<Vec<_>>().join(", ")
 }
 
 /// Mean iterations of some methods over all points, in words.

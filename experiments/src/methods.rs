@@ -9,6 +9,9 @@ pub const GREEDY: [&str; 6] = ["grahtp", "fgrahtp", "grasp", "fbs", "foba", "aut
 /// GraHTP and FGraHTP with a constant step of 4/L, as the papers state the methods (their constant they do not state).
 pub const CONSTANT: [&str; 2] = ["grahtp-constant", "fgrahtp-constant"];
 
+/// The minimiser on the true support: what an oracle would return.
+pub const TRUTH: &str = "truth";
+
 /// The name in figures and tables.
 pub fn label(method: &str) -> &str {
     match method {
@@ -18,6 +21,7 @@ pub fn label(method: &str) -> &str {
         "fbs" => "FBS",
         "foba" => "FoBa",
         "auto" => "auto (ksparse's own)",
+        TRUTH => "fit on the true support",
         "grahtp-constant" => "GraHTP, constant step",
         "fgrahtp-constant" => "FGraHTP, constant step",
         "glasso" => "GLasso",
