@@ -9,6 +9,9 @@ pub const GREEDY: [&str; 6] = ["grahtp", "fgrahtp", "grasp", "fbs", "foba", "aut
 /// GraHTP and FGraHTP with a constant step of 4/L, as the papers state the methods (their constant they do not state).
 pub const CONSTANT: [&str; 2] = ["grahtp-constant", "fgrahtp-constant"];
 
+/// GraSP with coordinates compared in units of curvature: what its choice of features depends on.
+pub const GRASP_SCALED: &str = "grasp-scaled";
+
 /// The minimiser on the true support: what an oracle would return.
 pub const TRUTH: &str = "truth";
 
@@ -21,6 +24,7 @@ pub fn label(method: &str) -> &str {
         "fbs" => "FBS",
         "foba" => "FoBa",
         "auto" => "auto (ksparse's own)",
+        GRASP_SCALED => "GraSP, units of curvature",
         TRUTH => "fit on the true support",
         "grahtp-constant" => "GraHTP, constant step",
         "fgrahtp-constant" => "FGraHTP, constant step",
@@ -67,6 +71,7 @@ pub fn greedy(method: &str, most: usize, risk: &Risk, k: usize) -> Option<Box<dy
         "fgrahtp-constant" => Box::new(Grahtp { limits, step: constant()?, ..Grahtp::fast() }),
         // It need not settle: its f may rise, and the best point seen is returned.
         "grasp" => Box::new(Grasp { limits: self::limits(most.min(50)), ..Grasp::default() }),
+        GRASP_SCALED => Box::new(Grasp { scaled: true, limits: self::limits(most.min(50)), ..Grasp::default() }),
         "fbs" => Box::new(Fbs::default()),
         "foba" => Box::new(Foba::default()),
         "auto" => Box::new(Auto::default()),

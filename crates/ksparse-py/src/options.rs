@@ -40,7 +40,8 @@ impl Search<'_> {
             "grasp" => {
                 let default = Grasp::default();
                 let debias = options.get("debias")?.unwrap_or(default.debias);
-                Box::new(Grasp { debias, limits: self.limits(default.limits)? })
+                let scaled = options.get("scaled")?.unwrap_or(default.scaled);
+                Box::new(Grasp { debias, scaled, limits: self.limits(default.limits)? })
             }
             "fbs" => Box::new(Fbs { limits: self.limits(Fbs::default().limits)? }),
             "foba" => {

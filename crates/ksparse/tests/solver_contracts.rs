@@ -45,6 +45,7 @@ fn variants() -> Vec<(&'static str, Box<dyn Solver>)> {
         ("too long newton", Box::new(grahtp(Debias::NewtonStep, Step::Fixed(1e4)))),
         ("scaled", Box::new(Grahtp { scaled: true, ..Grahtp::default() })),
         ("grasp as published", Box::new(Grasp { debias: false, ..Grasp::default() })),
+        ("grasp in units of curvature", Box::new(Grasp { scaled: true, ..Grasp::default() })),
         ("foba by decrease", Box::new(Foba { forward: ForwardRule::Decrease, ..Foba::default() })),
         ("foba, few candidates", Box::new(Foba { forward: ForwardRule::Decrease, candidates: 3, ..Foba::default() })),
     ]

@@ -34,7 +34,7 @@ time_limit : float or None, default=None
     At most so many seconds; the best point so far is kept.
 solver_options : dict or None, default=None
     Options of the solver: ``step`` ('adaptive', 'theory' or a number), ``debias`` ('exact', 'newton', 'gradient' or 'none')
-    and ``scaled`` (bool) for 'grahtp', 'fgrahtp', 'htp' and 'iht'; ``debias`` (bool) for 'grasp'; ``forward`` ('gradient' or 'decrease'),
+    and ``scaled`` (bool) for 'grahtp', 'fgrahtp', 'htp' and 'iht'; ``debias`` and ``scaled`` (bool) for 'grasp'; ``forward`` ('gradient' or 'decrease'),
     ``candidates`` (int) and ``least_gain`` (float) for 'foba'; ``refit`` (bool) for 'diht', and ``blocks`` (int) with it for 'sdiht'; ``batch``,
     ``inner_steps`` (int), ``step`` (float) and ``refit`` for 'svrght'.
 random_state : int, RandomState instance or None, default=None

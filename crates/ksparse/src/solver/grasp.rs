@@ -32,13 +32,16 @@ use std::ops::ControlFlow;
 pub struct Grasp {
     /// Refit on the k coordinates kept. Default true.
     pub debias: bool,
+    /// Compare coordinates in units of curvature (`|x| sqrt(h)`, `|g| / sqrt(h)`) instead of as they stand, where f has second
+    /// derivatives: rare words get large coefficients that move few documents. Default false: the method as published.
+    pub scaled: bool,
     /// When to stop.
     pub limits: Limits,
 }
 
 impl Default for Grasp {
     fn default() -> Self {
-        Self { debias: true, limits: Limits { max_iterations: 50, ..Limits::default() } }
+        Self { debias: true, scaled: false, limits: Limits { max_iterations: 50, ..Limits::default() } }
     }
 }
 
@@ -81,14 +84,17 @@ impl Solver for Grasp {
 impl Grasp {
     fn step(&self, run: &Run, at: &Iterate, gradient: &[f64]) -> Result<Iterate> {
         let k = run.budget.k;
-        let mut merged = run.budget.winners(2 * k, |j| gradient[j].abs());
+        let units = |at| if self.scaled { run.units(at) } else { None };
+        let here = units(at);
+        let mut merged = run.budget.winners(2 * k, |j| gradient[j].abs() / here.map_or(1.0, |h| h[j].sqrt()));
         merged.extend_from_slice(&at.support);
         merged.sort_unstable();
         merged.dedup();
         let x = run.carry(at, &merged);
         // It is about to be cut: its last digits do not matter.
         let wide = run.refit(merged, x, &InnerOptions { tolerance: 1e-4, ..InnerOptions::EXACT })?;
-        let support = run.budget.winners(k, |j| wide.at(j).abs());
+        let there = units(&wide);
+        let support = run.budget.winners(k, |j| wide.at(j).abs() * there.map_or(1.0, |h| h[j].sqrt()));
         let mut x = run.carry(&wide, &support);
         run.objective.repair(&support, &mut x);
         if self.debias { run.refit(support, x, &InnerOptions::EXACT) } else { Ok(run.evaluate(support, x)) }
