@@ -25,7 +25,7 @@ import subset
 from problem import Problem
 
 # A fit is repeated if the first took less than so many seconds of the processor, until the repeats have taken so many.
-SHORT, ENOUGH = 25.0, 5.0
+SHORT, ENOUGH = 25.0, 1.0
 # A repeat is as many fits as take so many seconds: clocks are coarse.
 MOMENT = 0.1
 

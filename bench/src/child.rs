@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -10,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How a child ended.
+#[derive(Serialize, Deserialize)]
 pub enum Ended {
     /// Well; its standard output.
     Printed(String),
@@ -26,8 +28,8 @@ const THREAD_VARIABLES: [&str; 5] =
 /// When the child was started, in seconds since 1970: from there its first, cold, fit is timed.
 pub const STARTED: &str = "KSPARSE_BENCH_STARTED";
 
-/// On a busy machine a child may wait this many times its cap by the wall.
-const PATIENCE: u32 = 4;
+/// By the wall a child may take so many times its cap: on a busy machine it waits, and a time-out must mean that the time was used.
+const PATIENCE: u32 = 30;
 
 /// Runs `program` with `arguments`, `input` on its standard input, for at most `cap` of processor time.
 pub fn run(program: &Path, arguments: &[&str], input: &str, cap: Duration) -> Outcome<Ended> {

@@ -188,8 +188,9 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// ksparse on these numbers of threads, then the peers, then the judge. The data are in `dir`.
-    pub fn fits(&self, dir: &Path, threads: &[usize], peers: &[&str]) -> Outcome<Vec<Row>> {
+    /// ksparse on these numbers of threads, then the peers, then the judge. The data are in `dir`. With a folder to keep them in, fits found there are not
+    /// repeated.
+    pub fn fits(&self, dir: &Path, threads: &[usize], peers: &[&str], kept: Option<&Path>) -> Outcome<Vec<Row>> {
         let meta = Meta::read(dir)?;
         let place = text(dir);
         let (mut rows, mut answers) = (Vec::new(), serde_json::Map::new());
@@ -206,12 +207,13 @@ impl<'a> Contest<'a> {
         for &threads in threads {
             let label = if threads == 1 { "ksparse".to_string() } else { format!("ksparse, {threads} threads") };
             let arguments = ["fit", &place, "auto", &threads.to_string(), "3"];
-            add(&label, child::run(&self.this, &arguments, "", self.cap)?)?;
+            add(&label, once(kept, &label, || child::run(&self.this, &arguments, "", self.cap))?)?;
         }
         let Some(python) = self.python else { return Ok(rows) };
         for &peer in peers {
             let cap = if peer.starts_with("liblinear-at") { LONG_CAP } else { self.cap };
-            add(peer, child::run(python, &["bench/python/peers.py", peer, &place, "3"], "", cap)?)?;
+            let arguments = ["bench/python/peers.py", peer, &place, "3"];
+            add(peer, once(kept, peer, || child::run(python, &arguments, "", cap))?)?;
         }
         if !meta.truth.is_empty() && meta.truth.len() <= meta.k {
             answers.insert("truth".to_string(), json!({"support": meta.truth}));
@@ -232,6 +234,25 @@ impl<'a> Contest<'a> {
         }
         Ok(rows)
     }
+}
+
+/// How a fit ended: as kept, or run now and kept.
+fn once(kept: Option<&Path>, solver: &str, run: impl FnOnce() -> Outcome<Ended>) -> Outcome<Ended> {
+    let Some(folder) = kept else { return run() };
+    let file = folder.join(format!("{solver}.json"));
+    if file.exists() {
+        return Ok(serde_json::from_str(&fs::read_to_string(&file)?)?);
+    }
+    let ended = run()?;
+    write_whole(&file, &serde_json::to_string(&ended)?)?;
+    Ok(ended)
+}
+
+/// Beside, then renamed: an interrupted run leaves no half of a file.
+pub fn write_whole(path: &Path, contents: &str) -> Outcome {
+    let beside = path.with_extension("part");
+    fs::write(&beside, contents)?;
+    Ok(fs::rename(beside, path)?)
 }
 
 /// A path as an argument.

@@ -1,16 +1,15 @@
 //! ksparse in the field of its peers: many workloads, everything the judge can say, a table and a figure.
 //!
-//! What is finished is kept, one file per data set, so that an interrupted run goes on where it was (`--resume`).
+//! What is finished is kept, fit by fit and then as one file per data set, so that an interrupted run goes on where it was (`--resume`).
 
 use crate::Outcome;
-use crate::contest::{Contest, Row, text};
+use crate::contest::{Contest, Row, text, write_whole};
 use crate::options::Options;
 use crate::workload;
 use crate::{figure, table};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// A workload, the seeds to run, the rows held out, and the peers.
@@ -42,31 +41,25 @@ const LOGISTIC: &[&str] = &[
     "sklearn-saga",
     "liblinear",
 ];
-/// Those of them that are quick, or the best of their package.
+/// The best of each package among them.
 const LOGISTIC_SOME: &[&str] = &[
     "abess",
     "abess-wide",
     "abess-approx",
     "scope",
-    "htp",
-    "htp-tuned",
-    "l0learn-l0",
     "l0learn-l0l2",
     "skglm-l1",
     "skglm-mcp",
     "celer",
     "sklearn-liblinear",
 ];
-/// All that fit a dense linear regression.
+/// Those that fit a dense linear regression.
 const LINEAR: &[&str] = &[
     "abess",
     "abess-wide",
     "scope",
     "htp",
     "htp-tuned",
-    "iht",
-    "grasp",
-    "scope-omp",
     "omp",
     "l0learn-l0",
     "l0learn-l0l2",
@@ -75,20 +68,8 @@ const LINEAR: &[&str] = &[
     "celer",
 ];
 const LINEAR_SOME: &[&str] =
-    &["abess", "abess-wide", "scope", "htp-tuned", "omp", "l0learn-l0", "l0learn-l0l2", "skglm-mcp", "celer"];
-const TEXT: &[&str] = &[
-    "abess",
-    "scope",
-    "htp",
-    "htp-tuned",
-    "l0learn-l0",
-    "skglm-l1",
-    "skglm-mcp",
-    "celer",
-    "sklearn-liblinear",
-    "sklearn-saga",
-    "liblinear",
-];
+    &["abess", "abess-wide", "scope", "omp", "l0learn-l0", "l0learn-l0l2", "skglm-mcp", "celer"];
+const TEXT: &[&str] = &["abess", "scope", "l0learn-l0", "skglm-l1", "celer", "sklearn-liblinear", "liblinear"];
 const TEXT_SOME: &[&str] = &["abess", "l0learn-l0", "skglm-l1", "celer", "liblinear"];
 const NETWORK: &[&str] = &["sklearn-glasso", "skglm-glasso"];
 
@@ -165,9 +146,12 @@ pub fn run(options: &Options) -> Outcome {
             let mut arguments = vec!["data", part.workload, &number, &place, &held_out];
             arguments.extend(folder.as_deref());
             contest.own(&arguments)?;
-            let found = contest.fits(&dir, &[1], part.peers)?;
-            fs::remove_dir_all(&dir)?;
+            let kept = cell.with_extension("");
+            fs::create_dir_all(&kept)?;
+            let found = contest.fits(&dir, &[1], part.peers, Some(&kept))?;
             write_whole(&cell, &serde_json::to_string(&found)?)?;
+            fs::remove_dir_all(&kept)?;
+            fs::remove_dir_all(&dir)?;
             rows.extend(found);
         }
     }
@@ -195,11 +179,4 @@ fn chosen(options: &Options) -> Outcome<Vec<Part>> {
         parts.retain(|part| workload::by_name(part.workload).is_ok_and(|w| !w.is_file()));
     }
     Ok(parts)
-}
-
-/// Beside, then renamed: an interrupted run leaves no half of a file.
-fn write_whole(path: &PathBuf, contents: &str) -> Outcome {
-    let beside = path.with_extension("part");
-    fs::write(&beside, contents)?;
-    Ok(fs::rename(beside, path)?)
 }

@@ -55,8 +55,7 @@ fn panel(lines: &[Line], title: &str) -> Option<Chart> {
         .y(y)
         .size(430.0, 300.0)
         .mark(own.cpu, own.score.value, "ksparse");
-    // ksparse last, over the others.
-    for place in (0..PACKAGES.len()).rev() {
+    for place in 0..PACKAGES.len() {
         let of: Vec<&&Line> = answered.iter().filter(|line| line.package() == PACKAGES[place]).collect();
         if of.is_empty() {
             continue;

@@ -21,7 +21,7 @@ pub fn cpu_seconds() -> f64 {
 /// A fit is repeated if the first took less than so many seconds of the processor...
 const SHORT: f64 = 25.0;
 /// ...until the repeats have taken so many.
-const ENOUGH: f64 = 5.0;
+const ENOUGH: f64 = 1.0;
 /// A repeat is as many fits as take so many seconds: clocks are coarse.
 const MOMENT: f64 = 0.1;
 

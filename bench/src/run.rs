@@ -63,7 +63,7 @@ pub fn run(options: &Options) -> Outcome {
             let dir = options.work.join(format!("{}-{seed}", part.workload));
             contest.own(&["data", part.workload, &seed.to_string(), &text(&dir), "0"])?;
             let peers = if seed <= part.peer_seeds { part.peers } else { &[] };
-            rows.extend(contest.fits(&dir, &[1, 2], peers)?);
+            rows.extend(contest.fits(&dir, &[1, 2], peers, None)?);
             if part.memory && seed == 1 {
                 match contest.own(&["memory", &text(&dir), "auto"]) {
                     Ok(Value::Object(mut found)) => {

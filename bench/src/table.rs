@@ -18,7 +18,7 @@ pub fn markdown(about: &[(String, String)], rows: &[Row]) -> String {
     put(
         &mut out,
         format_args!(
-            "- one thread each; medians over the seeds; seconds are of the best of three fits after the first, cold ones of the whole process up to the end of its first fit; \
+            "- one thread each; medians over the seeds; seconds are of the best of up to three fits after the first, cold ones of the whole process up to the end of its first fit; \
              {} CPU seconds a process\n\
              - `returned` is at the coefficients as the solver gives them, `refit` after the judge's exact refit on their support; `test` is the share of wrong \
              labels, the mean squared error or a network's objective on rows held out; `estimation` is the distance to the true coefficients over their length",
