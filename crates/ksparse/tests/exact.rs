@@ -7,7 +7,7 @@ use common::{Problem, Table, rng, smooth_losses};
 use ksparse::certificate::{CertifyOptions, certify};
 use ksparse::loss::{Hinge, Huber, Logistic, Squared};
 use ksparse::restricted::{InnerOptions, minimise};
-use ksparse::simulate::{self, Correlation};
+use ksparse::simulate::{self, Correlation, Text};
 use ksparse::solver::{Exact, Limits};
 use ksparse::{Auto, Custom, Error, Objective, Risk, Solver, Sparsity, Status, Threads};
 use rand::Rng;
@@ -164,6 +164,22 @@ fn a_limit_leaves_a_gap_and_says_so() {
     };
     let stopped = Exact::default().solve(&risk, &sparsity, None, watch).unwrap();
     assert_eq!((stopped.status, bounds), (Status::Stopped, 5));
+}
+
+#[test]
+fn a_long_relaxation_can_be_interrupted() {
+    // The root alone takes far longer than the time between two questions; in it no node has been counted yet.
+    let data = simulate::text(&Text { n: 2000, p: 5000, mean_tokens: 60.0 }, 5);
+    let risk = Risk::new(&data.design, &data.target, Logistic::default()).unwrap().with_ridge(1e-5).unwrap();
+    let mut inside = 0;
+    let watch = &mut |p: &ksparse::Progress| {
+        inside += usize::from(p.iteration == 0);
+        if inside > 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let solution = Exact::default().solve(&risk, &Sparsity::new(40), None, watch).unwrap();
+    assert_eq!((solution.status, inside), (Status::Stopped, 1));
+    let bound = solution.lower_bound().unwrap();
+    assert!(bound.is_finite() && bound <= solution.value);
 }
 
 #[test]

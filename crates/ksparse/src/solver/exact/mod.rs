@@ -28,9 +28,13 @@ use crate::objective::{Objective, Risk};
 use crate::restricted::{InnerOptions, minimise};
 use crate::sparsity::{SparseRef, Sparsity};
 use node::{Node, Tree};
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How often a long relaxation asks whether to go on.
+const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
 
 /// Branch and bound. Needs a [`Risk`] with a ridge.
 ///
@@ -106,7 +110,7 @@ fn refit(risk: &Risk, levels: &[Risk], support: Vec<usize>, mut x: Vec<f64>) -> 
 impl Exact {
     fn search(
         &self,
-        mut run: Run,
+        run: Run,
         mut tree: Tree,
         mut best: Iterate,
         refit: impl Fn(Vec<usize>) -> Iterate,
@@ -114,7 +118,17 @@ impl Exact {
         let mut seen = HashSet::from([best.support.clone()]);
         tree.set_incumbent(best.value);
         let mut open = Open::default();
-        let mut children = vec![tree.root()];
+        // The watcher is shown the incumbent inside long relaxations too.
+        let (run, ended) = (RefCell::new(run), Cell::new(None));
+        let asked = Cell::new(Instant::now());
+        let interrupted = |best: &Iterate| {
+            if ended.get().is_none() && asked.get().elapsed() > BETWEEN_QUESTIONS {
+                asked.set(Instant::now());
+                ended.set(run.borrow_mut().poll(best, 0, None));
+            }
+            ended.get().is_some()
+        };
+        let mut children = vec![tree.root(&|| interrupted(&best))];
         let (mut nodes, mut recorded) = (1, None);
         let status = loop {
             let before = best.clone();
@@ -129,14 +143,14 @@ impl Exact {
             open.admit(children, tree.enough);
             let bound = open.bound().min(best.value);
             let proven = bound >= tree.enough;
-            run.dual = Some(bound);
-            run.iterations = nodes;
-            let limit = run.poll(&best, 0, None);
+            run.borrow_mut().dual = Some(bound);
+            run.borrow_mut().iterations = nodes;
+            let limit = ended.get().or_else(|| run.borrow_mut().poll(&best, 0, None));
             // A row for what is new: a better fit, a bound noticeably higher, the end.
             let higher = recorded.is_none_or(|r| bound - r > 0.02 * (best.value - r));
             if higher || best.value < before.value || proven || limit.is_some() {
                 recorded = Some(bound);
-                run.write(&before, &best, None);
+                run.borrow_mut().write(&before, &best, None);
             }
             if proven {
                 break limit.filter(|l| l.outranks_convergence()).unwrap_or(Status::Optimal);
@@ -146,10 +160,10 @@ impl Exact {
             }
             // What is left may be a node that rounding errors keep from closing.
             let Some(node) = open.pop() else { break Status::Tolerance };
-            children = tree.branch(&node);
+            children = tree.branch(&node, &|| interrupted(&best));
             nodes += children.len();
         };
-        Ok(run.finish(best, status))
+        Ok(run.into_inner().finish(best, status))
     }
 
     /// The risk itself if its loss is smooth; else with the corners rounded off, ever sharper, down to a tenth of what the tolerance allows.

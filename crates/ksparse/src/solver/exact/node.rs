@@ -8,7 +8,7 @@ use crate::relaxation::part::{Moments, Sampled};
 use crate::relaxation::solve::{Goal, Relaxed, solve};
 use crate::relaxation::support_norm::SupportNorm;
 use crate::sparsity::{Sparsity, top_by};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What has been decided about a coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,9 @@ struct Bounded {
     distance: f64,
 }
 
+/// Relaxations of this length leave time to press a key.
+const SLOW: Duration = Duration::from_millis(300);
+
 /// The problem and the best value known.
 pub(super) struct Tree<'a> {
     dual: Dual<'a>,
@@ -46,6 +49,8 @@ pub(super) struct Tree<'a> {
     quadratic: Option<Quadratic>,
     /// When to be content with the bounds at hand: they hold wherever a relaxation stops.
     deadline: Option<Instant>,
+    /// The last relaxations took so long that somebody may want to interrupt the next.
+    slow: bool,
     tolerance: f64,
     incumbent: f64,
     /// A node with at least this bound is closed.
@@ -56,7 +61,8 @@ impl<'a> Tree<'a> {
     pub fn new(risk: &'a Risk<'a>, levels: &'a [Risk<'a>], sparsity: &Sparsity, tolerance: f64) -> Result<Self> {
         let dual = Dual::new(risk, sparsity)?;
         let quadratic = Quadratic::new(risk, dual.k() + dual.whole().len());
-        Ok(Self { dual, levels, quadratic, deadline: None, tolerance, incumbent: f64::INFINITY, enough: f64::INFINITY })
+        let (deadline, slow, unknown) = (None, false, f64::INFINITY);
+        Ok(Self { dual, levels, quadratic, deadline, slow, tolerance, incumbent: unknown, enough: unknown })
     }
 
     /// The same with a time to end at.
@@ -70,34 +76,51 @@ impl<'a> Tree<'a> {
         self.enough = value - self.tolerance * value.abs();
     }
 
-    pub fn root(&self) -> Node {
+    /// The node in which nothing is decided. `interrupted` is asked on the way, here and in [`branch`](Self::branch).
+    pub fn root(&mut self, interrupted: &dyn Fn() -> bool) -> Node {
         let features = self.dual.risk().features();
         let decide = |j| if self.dual.is_free(j) { Decision::In } else { Decision::Open };
-        self.relax((0..features).map(decide).collect(), &[], f64::NEG_INFINITY)
+        let started = Instant::now();
+        let root = self.relax((0..features).map(decide).collect(), &[], f64::NEG_INFINITY, interrupted);
+        self.slow = started.elapsed() > SLOW;
+        root
     }
 
-    /// The two children of a node, side by side.
-    pub fn branch(&self, node: &Node) -> Vec<Node> {
+    /// The two children of a node: side by side while they are quick. Those that take long split their products among threads anyway, so they come one after the other,
+    /// on this thread, which alone may ask whether to go on.
+    pub fn branch(&mut self, node: &Node, interrupted: &dyn Fn() -> bool) -> Vec<Node> {
         let Some(j) = node.branch else { return Vec::new() };
-        let child = |decision: Decision| {
+        let (tree, started) = (&*self, Instant::now());
+        let child = |decision: Decision, interrupted: &dyn Fn() -> bool| {
             let mut decisions = node.decisions.clone();
             decisions[j] = decision;
-            self.relax(decisions, &node.weights, node.bound)
+            tree.relax(decisions, &node.weights, node.bound, interrupted)
         };
-        let (inside, outside) = rayon::join(|| child(Decision::In), || child(Decision::Out));
-        vec![inside, outside]
+        let children = if self.slow {
+            [Decision::In, Decision::Out].map(|decision| child(decision, interrupted))
+        } else {
+            rayon::join(|| child(Decision::In, &|| false), || child(Decision::Out, &|| false)).into()
+        };
+        self.slow = started.elapsed() > SLOW;
+        children.into()
     }
 
     /// Solves the relaxation under some decisions, adds those that follow, and finds what to decide next. Coarsely first; a node in
     /// which nothing is left to decide must be closed by its bound, so that is then made sharp.
-    fn relax(&self, mut decisions: Vec<Decision>, start: &[(usize, f64)], parent: f64) -> Node {
+    fn relax(
+        &self,
+        mut decisions: Vec<Decision>,
+        start: &[(usize, f64)],
+        parent: f64,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Node {
         let fine = 0.1 * (self.incumbent - self.enough);
         let mut gap = if parent.is_finite() { fine.max(0.02 * (self.incumbent - parent)) } else { fine };
         let mut weights = start.to_vec();
         let mut bound = parent;
         loop {
             let (working, norm) = self.working(&mut decisions);
-            let (relaxed, found) = self.solve(&working, &norm, spread(&weights, &working), gap);
+            let (relaxed, found) = self.solve(&working, &norm, spread(&weights, &working), gap, interrupted);
             bound = bound.max(found);
             if found < self.enough && norm.k > 0 {
                 self.fix(&mut decisions, &working, &norm, &relaxed, found);
@@ -143,8 +166,16 @@ impl<'a> Tree<'a> {
 
     /// The relaxation on the coordinates that are not out, and a bound that is safe from rounding. The gradient is that of the dual vector behind
     /// the bound.
-    fn solve(&self, working: &[usize], norm: &SupportNorm, start: Vec<f64>, gap: f64) -> (Relaxed, f64) {
-        let interrupted: &dyn Fn() -> bool = &|| self.deadline.is_some_and(|end| Instant::now() >= end);
+    fn solve(
+        &self,
+        working: &[usize],
+        norm: &SupportNorm,
+        start: Vec<f64>,
+        gap: f64,
+        interrupted: &dyn Fn() -> bool,
+    ) -> (Relaxed, f64) {
+        let late = || self.deadline.is_some_and(|end| Instant::now() >= end);
+        let interrupted: &dyn Fn() -> bool = &|| late() || interrupted();
         let goal = |enough: f64| Goal { gap, enough, max_iterations: 1000, interrupted };
         if let Some(q) = &self.quadratic {
             let mut part = Moments::new(&q.gram, &q.linear, q.constant, q.ridge, working.to_vec());
