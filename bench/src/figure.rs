@@ -21,18 +21,18 @@ const MARKERS: [Marker; 8] = [
 
 /// The workloads of the small figure, for a front page.
 pub const FRONT: [(&str, &str); 6] = [
-    ("e1-1000", "Simulated logistic, n = p = 1000, k = 100"),
-    ("linear", "Linear, independent, p = 10,000, k = 50"),
+    ("e1-1000", "Simulated logistic, n = 1000, p = 1000, k = 100"),
+    ("e1-2000", "Simulated logistic, n = 2000, p = 1000, k = 100"),
     ("linear-hard", "Linear, correlated 0.9, p = 5000, k = 30"),
-    ("logistic-5k", "Logistic, independent, p = 5000, k = 50"),
     ("rcv1-file", "RCV1 news, p = 47,236, k = 500"),
-    ("gisette-file", "GISETTE digits, p = 5000, k = 50"),
+    ("riboflavin-file", "Riboflavin, n = 57, p = 4088, k = 10"),
+    ("network-60", "Network of 60 variables, 177 edges"),
 ];
 
 /// A panel for each of these workloads that has rows, `columns` in a row.
 pub fn svg(rows: &[Row], panels: &[(&str, &str)], columns: usize) -> String {
     let grid = Grid::new("Time against objective: down and to the left is better", columns).subtitle(
-        "every point is one method of a package asked for k features; objective after the same exact refit; warm fits, one thread; logarithmic axes",
+        "every point is one method of a package asked for k features; objective after the same exact refit; warm fits, one thread",
     );
     panels.iter().filter_map(|(name, title)| panel(&lines(rows, name), title)).fold(grid, Grid::with).to_svg()
 }
