@@ -3,10 +3,10 @@
 use crate::Outcome;
 use crate::child::STARTED;
 use crate::data::Loaded;
+use crate::graphs;
 use crate::workload::LossName;
 use ksparse::graphical::{Covariance, Precision, Units};
-use ksparse::solver::{Grahtp, Solver};
-use ksparse::{Solution, Sparsity, Threads, solver};
+use ksparse::{Solution, Solver, Sparsity, Threads, solver};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use std::path::Path;
@@ -82,7 +82,7 @@ fn one(data: &Loaded, solver: &str) -> Outcome<Found> {
         let model = Precision::new(Covariance::from_samples(&*data.design, Units::Original)?)?;
         // As the command does: `auto` is GraHTP on all but small networks.
         let solution = match solver {
-            "auto" if data.meta.p > SMALL_NETWORK => Grahtp::default().fit(&model, &sparsity)?,
+            "auto" if data.meta.p > SMALL_NETWORK => graphs::solver().fit(&model, &sparsity)?,
             name => solver::by_name(name)?.fit(&model, &sparsity)?,
         };
         let network = model.network(&solution);
@@ -120,7 +120,7 @@ pub fn memory(dir: &Path, solver: &str) -> Outcome {
 }
 
 /// A line of /proc/self/status, in bytes.
-fn resident(field: &str) -> Outcome<u64> {
+pub fn resident(field: &str) -> Outcome<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|l| l.starts_with(field)).ok_or("this system does not tell resident memory")?;
     let kilobytes: u64 = line.split_whitespace().nth(1).ok_or("an odd line in /proc/self/status")?.parse()?;

@@ -7,6 +7,7 @@
 //! fit     <dir> <solver> <threads> <repeats>                         fits, prints the answer as JSON
 //! kernels [--quick]                                                  products against a plain read of memory
 //! memory  <dir> <solver>                                             peak resident memory of one fit
+//! graphs  <dir> [--quick] [<interpreter>]                            networks: minimisers, a fit, paths, a large fit
 //! ```
 //!
 //! `run` and `field` start the others (and the peers' adapters in Python) as child processes, one per fit: a solver that crashes, leaks or
@@ -19,6 +20,7 @@ mod field;
 mod figure;
 mod fit;
 mod goals;
+mod graphs;
 mod kernels;
 mod options;
 mod real;
@@ -57,7 +59,11 @@ fn dispatch(words: &[&str]) -> Outcome {
         }
         ["fit", dir, solver, threads, repeats] => fit::fit(Path::new(dir), solver, threads.parse()?, repeats.parse()?),
         ["kernels", options @ ..] => kernels::kernels(options.contains(&"--quick")),
+        ["graphs", dir, "--quick", python @ ..] => graphs::graphs(Path::new(dir), python.first().map(Path::new), true),
+        ["graphs", dir, python @ ..] => graphs::graphs(Path::new(dir), python.first().map(Path::new), false),
         ["memory", dir, solver] => fit::memory(Path::new(dir), solver),
-        _ => Err("usage: run | field | data | fit | kernels | memory (see the top of bench/src/main.rs)".into()),
+        _ => {
+            Err("usage: run | field | data | fit | kernels | memory | graphs (see the top of bench/src/main.rs)".into())
+        }
     }
 }

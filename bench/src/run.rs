@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::contest::{Contest, text};
 use crate::goals;
+use crate::graphs;
 use crate::options::Options;
 use crate::report;
 use serde_json::{Value, json};
@@ -80,9 +81,19 @@ pub fn run(options: &Options) -> Outcome {
     }
     eprintln!("kernels");
     let kernels = contest.own(if options.quick || options.tiny { &["kernels", "--quick"] } else { &["kernels"] })?;
+    eprintln!("networks");
+    let folder = text(&options.work);
+    let mut words = vec!["graphs", &folder];
+    words.extend((options.quick || options.tiny).then_some("--quick"));
+    let python = options.python.as_deref().map(text);
+    words.extend(python.as_deref());
+    let networks = contest.own(&words)?;
     let about: BTreeMap<&str, &str> = options.about.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-    let goals = goals::check(&rows, &kernels, &memory);
-    let results = json!({"about": about, "rows": rows, "kernels": kernels, "memory": memory, "goals": goals});
+    let mut goals = goals::check(&rows, &kernels, &memory);
+    goals.extend(graphs::goals(&networks));
+    let results = json!({
+        "about": about, "rows": rows, "kernels": kernels, "memory": memory, "networks": networks, "goals": goals,
+    });
     if let Some(parent) = options.out.parent() {
         fs::create_dir_all(parent)?;
     }
