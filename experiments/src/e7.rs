@@ -3,13 +3,15 @@
 //! Huber's loss (gamma 0.25) and the hinge loss on rcv1 and news20. IHT runs until P changes by no more than 1e-4 of itself; HTP, SVR-GHT, DIHT and SDIHT (10 blocks) are timed
 //! until they reach that P. The gap between P(w) and the best D so far against epochs. On the hinge loss the primal methods take subgradients, and HTP minimises on its
 //! support by dual coordinate ascent: they are heuristics there.
+//!
+//! An ablation, at one k: the same on Huber's loss with an IHT of constant step, 1/L, in place of this library's adaptive one. Its P is then what the others run for.
 
 use crate::collections::{Collection, Split, collections};
 use crate::frame::{Cell, CpuClock, Curves, Experiment, Figure, Finding, Memo, Page, Result, Row, Settings, verdict};
 use crate::methods;
 use ksparse::loss::{Hinge, Huber, Loss};
-use ksparse::solver::{Diht, Grahtp, Limits, Progress, Sdiht, Solver, Svrght};
-use ksparse::{Risk, Sparsity};
+use ksparse::solver::{Diht, Grahtp, Limits, Progress, Sdiht, Solver, Step, Svrght};
+use ksparse::{Objective, Risk, Sparsity};
 use ksparse_plot::{Axis, Chart, Grid, Series};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -43,6 +45,9 @@ fn sizes(collection: &str, quick: bool) -> (Vec<usize>, usize) {
     }
 }
 
+/// How the variants with a constant step end.
+const CONSTANT: &str = "huber with constant-step IHT";
+
 fn loss(name: &str) -> Box<dyn Loss> {
     if name.ends_with("hinge") { Box::new(Hinge) } else { Box::new(Huber::default()) }
 }
@@ -59,12 +64,12 @@ fn solver(method: &str, limits: Limits) -> Box<dyn Solver> {
 
 impl DualSpeed {
     fn collection(&self, cell: &Cell, settings: &Settings) -> Option<Collection> {
-        let name = cell.variant.rsplit_once(' ').map_or("", |(name, _)| name);
-        collections(settings).into_iter().find(|c| c.name == name).map(Collection::whole)
+        let of = |c: &Collection| cell.variant.strip_prefix(c.name).is_some_and(|rest| rest.starts_with(' '));
+        collections(settings).into_iter().find(of).map(Collection::whole)
     }
 
     /// P where IHT changes it by no more than 1e-4 of itself.
-    fn iht(&self, risk: &Risk, k: usize, mut each: impl FnMut(&Progress)) -> Result<f64> {
+    fn iht(&self, variant: &str, risk: &Risk, k: usize, mut each: impl FnMut(&Progress)) -> Result<f64> {
         let mut last = f64::INFINITY;
         let mut best = f64::INFINITY;
         let watch = &mut |at: &Progress| {
@@ -75,7 +80,14 @@ impl DualSpeed {
             if settled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let limits = Limits { tolerance: 0.0, max_iterations: 10_000, time_limit: Some(PATIENCE) };
-        solver("iht", limits).solve(risk, &Sparsity::new(k), None, watch)?;
+        let iht = Grahtp { limits, ..Grahtp::iht() };
+        let constant = if variant.ends_with(CONSTANT) { risk.smoothness(2 * k) } else { None };
+        let iht = constant.map_or(iht.clone(), |smoothness| Grahtp {
+            step: Step::Fixed(1.0 / smoothness),
+            step_on_sum: false,
+            ..iht
+        });
+        iht.solve(risk, &Sparsity::new(k), None, watch)?;
         Ok(best)
     }
 }
@@ -96,10 +108,11 @@ impl Experiment for DualSpeed {
     fn cells(&self, settings: &Settings) -> Result<Vec<Cell>> {
         let mut cells = Vec::new();
         for collection in collections(settings).into_iter().map(Collection::whole) {
-            for loss in ["huber", "hinge"] {
+            for loss in ["huber", "hinge", CONSTANT] {
                 for seed in settings.seeds(1, 1) {
                     for lambda in [2e-3, 2e-4] {
-                        for k in sizes(collection.name, settings.quick).0 {
+                        let (all, traced) = sizes(collection.name, settings.quick);
+                        for k in if loss == CONSTANT { vec![traced] } else { all } {
                             for method in METHODS {
                                 cells.push(Cell {
                                     variant: format!("{} {loss}", collection.name),
@@ -129,12 +142,12 @@ impl Experiment for DualSpeed {
         ksparse::design::Design::row_dot(&data.train, 0, &vec![0.0; cell.p]);
         if cell.method == "iht" {
             let (mut iterations, clock) = (0, CpuClock::start());
-            let value = self.iht(&risk, cell.k, |at| iterations = at.iteration)?;
+            let value = self.iht(&cell.variant, &risk, cell.k, |at| iterations = at.iteration)?;
             let row = Row { objective: value, seconds: clock.seconds(), iterations, ..cell.row() };
             return Ok(vec![row.measures([value, f64::NAN, 1.0])]);
         }
         let problem = format!("{} {} {} {}", cell.variant, cell.seed, cell.k, cell.lambda);
-        let target = *self.target.get(problem, || self.iht(&risk, cell.k, |_| ()))?;
+        let target = *self.target.get(problem, || self.iht(&cell.variant, &risk, cell.k, |_| ()))?;
         let limits = Limits { tolerance: 0.0, max_iterations: 100_000, time_limit: Some(PATIENCE) };
         let clock = CpuClock::start();
         let mut reached = None;
@@ -152,7 +165,7 @@ impl Experiment for DualSpeed {
         let row = Row { objective: last.1, seconds: reached.unwrap_or(f64::NAN), iterations: last.0, ..cell.row() };
         let mut rows = vec![row.measures([target, last.2, arrived])];
         let (_, traced) = sizes(collection.name, settings.quick);
-        if cell.k == traced && ["diht", "sdiht"].contains(&cell.method.as_str()) {
+        if cell.k == traced && !cell.variant.ends_with(CONSTANT) && ["diht", "sdiht"].contains(&cell.method.as_str()) {
             let limits = Limits { tolerance: 0.0, max_iterations: EPOCHS, time_limit: Some(4 * PATIENCE) };
             let solution = solver(&cell.method, limits).fit(&risk, &Sparsity::new(cell.k))?;
             rows.extend(solution.trace.iter().map(|at| {
@@ -180,8 +193,11 @@ impl Experiment for DualSpeed {
             let own = || rows.iter().filter(|r| r.cell.variant == *variant && r.cell.lambda == *lambda);
             let fits: Vec<&Row> = own().filter(|r| r.record.is_empty()).collect();
             let curves = Curves::new(&fits, &METHODS, |r| r.cell.k, |r| r.seconds);
-            let chart = curves.chart(&name, Axis::linear("k"), Axis::log("CPU seconds"));
-            times = times.with(chart.size(480.0, 330.0));
+            // The ablation has one k: a table says it all.
+            if !variant.ends_with(CONSTANT) {
+                let chart = curves.chart(&name, Axis::linear("k"), Axis::log("CPU seconds"));
+                times = times.with(chart.size(480.0, 330.0));
+            }
             page.tables.push(curves.table(
                 &format!("{name}: CPU seconds to IHT's value by k"),
                 "k",
@@ -216,8 +232,9 @@ fn setting(rows: &[Row]) -> Vec<String> {
     sets.dedup();
     vec![format!(
         "{}. All rows are fitted; rows of news20 are scaled to norm 1, as those of rcv1 are. lambda 0.002 and 0.0002 as in the paper. IHT stops when P changes by at most 1e-4 of itself from one iteration to the next; the others are timed until a \
-         P no greater is seen, or given up after {} s. One thread, CPU seconds; the copy of the data by rows is made before. IHT, HTP and SVR-GHT take this library's adaptive steps, DIHT and SDIHT (10 blocks) its \
-         proximal one; none is tuned, where the paper tunes all by grid search.",
+         P no greater is seen, or given up after {} s. One thread, CPU seconds; the copy of the data by rows is made before. IHT, HTP and SVR-GHT take this library's adaptive steps, DIHT and SDIHT (10 blocks) their \
+         default proximal ones, without refits; none is tuned, where the paper tunes all by grid search. SVR-GHT settles where its thresholding stands still, which depends on the step; on rcv1 with Huber's loss, \
+         constant steps of 15 and 60 with the default batch, and of 60 and 240 with batches of 2000, did not lead to IHT's value at k = 200, 600 and 1000 either.",
         sets.join("; "),
         PATIENCE.as_secs()
     )]
@@ -277,6 +294,25 @@ fn quicker(name: &str, seconds: &Curves) -> Finding {
         format!("{name}: DIHT and SDIHT are faster than every primal method."),
         verdict(both).map(|v| (ours, v)),
     )
+    .because(reason(name, seconds))
+}
+
+/// What is known about the difference: the rows with a constant step put it to the test.
+fn reason(name: &str, seconds: &Curves) -> String {
+    if name.contains(CONSTANT) {
+        let times = |m: &str| seconds.ratio(m, "iht").map_or("more than all".into(), |r| format!("{r:.2}"));
+        return format!(
+            "Here IHT has the constant step 1/L. DIHT takes {} of its time, SDIHT {}, HTP {}, SVR-GHT {}: against this yardstick the published order of the dual methods and IHT holds. HTP is hard to beat because it \
+             minimises exactly on each support by second derivatives.",
+            times("diht"),
+            times("sdiht"),
+            times("htp"),
+            times("svrght")
+        );
+    }
+    "IHT takes Barzilai-Borwein steps here and HTP minimises exactly on its support; the rows with a constant step show what the step is worth. Where the dual methods do not arrive (Huber, lambda 0.0002), a refit on \
+     their support did not reach IHT's value either, tried on rcv1 at k = 200: there it is the support that differs."
+        .to_string()
 }
 
 /// The gap is about 1e-3 after 80 epochs of DIHT and 10 of SDIHT.
