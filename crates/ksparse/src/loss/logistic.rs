@@ -129,6 +129,7 @@ impl Conjugate for Logistic {
         // In the margin m = y t: m - c weight s(m) rises, with s(m) = 1 / (1 + exp(c m)) between 0 and 1.
         let (mut low, mut high) = (target, target + c * weight);
         let mut m = low + c * weight * share(0.5 * (low + high));
+        let mut before = f64::INFINITY;
         for _ in 0..100 {
             let s = share(m);
             let residue = m - target - c * weight * s;
@@ -137,12 +138,16 @@ impl Conjugate for Logistic {
             } else {
                 low = m
             }
-            let newton = m - residue / (1.0 + c * c * weight * s * (1.0 - s));
             // As near as rounding lets it come.
-            if residue.abs() <= 2.0 * f64::EPSILON * (m.abs() + target.abs() + c * weight * s) {
+            let near = 2.0 * f64::EPSILON * (m.abs() + target.abs() + c * weight * s);
+            if residue.abs() <= near || high - low <= f64::EPSILON * m.abs() {
                 break;
             }
-            m = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+            // Newton's steps may go round in circles over the bend of s: where they do not halve what is left, the bracket is.
+            let newton = m - residue / (1.0 + c * c * weight * s * (1.0 - s));
+            let halves = residue.abs() <= 0.5 * before && newton > low && newton < high;
+            before = residue.abs();
+            m = if halves { newton } else { 0.5 * (low + high) };
         }
         -c * y * share(m)
     }
