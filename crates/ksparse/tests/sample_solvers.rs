@@ -10,7 +10,7 @@ use ksparse::loss::{Hinge, Huber, Logistic, Loss, Squared};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::solver::{self, Diht, DualStep, Grahtp, Limits, Sdiht, Solution, Solver, Status, Step, Svrght};
 use ksparse::{Auto, Custom, Error, Objective, Risk, SparseRef, Sparsity, Threads};
-use rand::{Rng, SeedableRng};
+use rand::{Rng, SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -29,13 +29,18 @@ fn solvers() -> Vec<Box<dyn Solver>> {
 
 /// All losses, with and without weights and intercept.
 fn problems() -> Vec<(String, Problem)> {
+    draws(0..10)
+}
+
+fn draws(seeds: std::ops::Range<u64>) -> Vec<(String, Problem)> {
     let mut out = Vec::new();
-    for seed in 0..10u64 {
+    for seed in seeds {
         let rng = &mut rng(2000 + seed);
         let loss = losses().swap_remove(seed as usize % 5);
         let name = format!("{} {seed}", loss.name());
-        let x = Table::gaussian(rng, 80, 20, [0.0, 0.4][seed as usize / 5]).rounded();
-        let mut problem = Problem::new(x, loss, K, 6.0, rng).ridge([0.05, 1e-3][seed as usize / 5]);
+        let kind = seed as usize / 5 % 2;
+        let x = Table::gaussian(rng, 80, 20, [0.0, 0.4][kind]).rounded();
+        let mut problem = Problem::new(x, loss, K, 6.0, rng).ridge([0.05, 1e-3][kind]);
         if seed % 3 == 0 {
             problem = problem.weights((0..80).map(|i| (i % 3) as f64).collect());
         }
@@ -112,9 +117,8 @@ fn the_bits_do_not_depend_on_the_threads() {
 
 #[test]
 fn the_storage_does_not_matter() {
-    for (name, problem) in problems() {
-        // Few iterations: where the method goes round a kink, the last bits decide in the end.
-        let limits = Limits { max_iterations: 8, tolerance: 0.0, ..Limits::default() };
+    for (name, problem) in draws(0..20) {
+        let limits = Limits { max_iterations: 40, tolerance: 0.0, ..Limits::default() };
         let solvers: [Box<dyn Solver>; 3] = [
             Box::new(Diht { limits, refit: false, ..Diht::default() }),
             Box::new(Sdiht { limits, blocks: Some(5), refit: false, ..Sdiht::default() }),
@@ -146,7 +150,7 @@ fn iterates(solver: &dyn Solver, risk: &Risk) -> Vec<(Vec<usize>, Vec<f64>, f64)
 
 #[test]
 fn one_block_is_diht_step_by_step() {
-    for (name, problem) in problems() {
+    for (name, problem) in draws(0..40) {
         let risk = problem.risk();
         let smooth = risk.loss().smoothness().is_some();
         let mut steps = vec![DualStep::Adaptive, DualStep::Fixed(0.01)];
@@ -192,6 +196,44 @@ fn diht_takes_the_steps_of_the_paper() {
     let diht = Diht { step: DualStep::Fixed(eta), limits, refit: false };
     for ((support, x, _), expected) in iterates(&diht, &problem.risk()).iter().zip(&expected) {
         assert_close("diht", &SparseRef::new(support, x).to_dense(p), expected, 1e-12);
+    }
+}
+
+#[test]
+fn sdiht_takes_the_steps_of_the_paper() {
+    // Squared error, a constant step, blocks by plain loops; u(a) afresh in every step.
+    let rng = &mut rng(35);
+    let x = Table::sparse(rng, 30, 12, 0.4);
+    let problem = Problem::new(x, smooth_losses().swap_remove(0), K, 2.0, rng).ridge(0.5);
+    let (n, p, m, lambda, eta) = (30, 12, 4, 0.5, 3.0);
+    let mut draws = ChaCha8Rng::seed_from_u64(6);
+    let mut order: Vec<usize> = (0..n).collect();
+    order.shuffle(&mut draws);
+    let mut a = vec![0.0; n];
+    let mut w = vec![0.0; p];
+    let mut expected = Vec::new();
+    for _ in 0..150 {
+        for _ in 0..m {
+            let block = draws.random_range(0..m);
+            for &i in &order[block * n / m..(block + 1) * n / m] {
+                let z: f64 = (0..p).map(|j| problem.x.at(i, j) * w[j]).sum();
+                a[i] += eta / n as f64 * (z - (a[i] + problem.y[i]));
+            }
+            let u: Vec<f64> =
+                (0..p).map(|j| -(0..n).map(|i| a[i] * problem.x.at(i, j)).sum::<f64>() / (lambda * n as f64)).collect();
+            w = vec![0.0; p];
+            ksparse::sparsity::top_by(p, K, |j| u[j].abs()).into_iter().for_each(|j| w[j] = u[j]);
+        }
+        expected.push(w.clone());
+    }
+    let limits = Limits { max_iterations: 150, tolerance: 0.0, ..Limits::default() };
+    let sdiht = Sdiht { step: DualStep::Fixed(eta), limits, refit: false, blocks: Some(m), seed: 6 };
+    for risk in [problem.risk(), problem.risk_on(problem.x.csc())] {
+        let steps = iterates(&sdiht, &risk);
+        assert_eq!(steps.len(), expected.len());
+        for ((support, x, _), expected) in steps.iter().zip(&expected) {
+            assert_close("sdiht", &SparseRef::new(support, x).to_dense(p), expected, 1e-10);
+        }
     }
 }
 

@@ -72,11 +72,23 @@ impl Diht {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<(Solution, Vec<f64>)> {
+        self.climb(self.name(), objective, sparsity, start, watch)
+    }
+
+    /// The method, for `solver` by name: SDIHT with a single block takes the same passes.
+    pub(super) fn climb(
+        &self,
+        solver: &'static str,
+        objective: &dyn Objective,
+        sparsity: &Sparsity,
+        start: Option<&Solution>,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<(Solution, Vec<f64>)> {
         let need = "samples and a ridge (a dual)";
-        let risk = objective.as_risk().ok_or(Error::Unsupported { solver: self.name(), need })?;
+        let risk = objective.as_risk().ok_or(Error::Unsupported { solver, need })?;
         let mut run = Run::without_gradient(objective, sparsity, &self.limits, watch)?;
         let everything = vec![(0..risk.target().len()).collect()];
-        let mut ascent = Ascent::new(self.name(), &run, risk, sparsity, start, self.step, everything)?;
+        let mut ascent = Ascent::new(solver, &run, risk, sparsity, start, self.step, everything)?;
         let mut z = ascent.predictions();
         loop {
             ascent.advance(0, &z);
