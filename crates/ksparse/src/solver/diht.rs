@@ -23,6 +23,30 @@
 //! which has a closed form for every loss (logistic: a few Newton steps in one unknown), stays in the domain, does not need mu > 0 and cannot overflow.
 //! On a quadratic l* it is the convex combination `(1 - theta) a + theta l'(x'w)` with theta = mu / (mu + L). L starts at (an estimate of) `sigma_max(X)^2 / (lambda N)`,
 //! for which D rises while the support stands, and follows D from there.
+//!
+//! What that buys, as relative gaps after 50 epochs on simulated text (4,000 documents, 10,000 words, k = 100; SDIHT with ten blocks;
+//! `cargo run --release -p ksparse --example dual_steps`). *Best constant* is the best of the ten steps `N/10^6 ... 1000 N`, as a grid search would find it for each cell; a dash: the step does not exist.
+//!
+//! | loss, lambda | DIHT: default | shifted | theorem | best constant | SDIHT: default | shifted | theorem | best constant |
+//! |---|---|---|---|---|---|---|---|---|
+//! | squared, 1e-2 | 4.7e-6 | 6.3e-3 | 5.2e-6 | 2.9e-5 (1e-1 N) | 5.8e-6 | 1.2e-2 | 8.2e-3 | 1.7e-5 (1e0 N) |
+//! | squared, 1e-3 | 1.8e-3 | 2.0e-1 | 5.2e-3 | 3.5e-1 (1e-2 N) | 1.2e-3 | 2.1e-1 | 1.0e0 | 1.4e-3 (1e-1 N) |
+//! | squared, 1e-4 | 3.9e-1 | 7.9e-1 | 1.0e0 | 8.9e-1 (1e-2 N) | 1.3e-1 | 7.9e-1 | 1.0e0 | 1.1e-1 (1e-1 N) |
+//! | logistic, 1e-2 | 4.1e-7 | 4.6e-7 | 4.3e-7 | 5.7e-7 (1e-1 N) | 5.2e-7 | 1.4e-5 | 1.3e-3 | 5.1e-7 (1e-1 N) |
+//! | logistic, 1e-3 | 2.0e-5 | 1.0e-4 | 4.4e-4 | 5.5e-5 (1e-2 N) | 2.1e-5 | 6.4e-4 | 3.2e-3 | 2.7e-5 (1e-1 N) |
+//! | logistic, 1e-4 | 1.6e-2 | 5.8e-2 | 8.1e-2 | 1.3e-1 (1e-3 N) | 6.1e-3 | 6.8e-2 | 9.8e-3 | 5.7e-3 (1e-2 N) |
+//! | squared-hinge, 1e-2 | 4.7e-6 | 6.3e-3 | 5.2e-6 | 2.9e-5 (1e-1 N) | 5.8e-6 | 1.2e-2 | 1.3e-3 | 1.7e-5 (1e0 N) |
+//! | squared-hinge, 1e-3 | 1.8e-3 | 2.0e-1 | 1.0e0 | 3.5e-1 (1e-2 N) | 1.2e-3 | 2.1e-1 | 1.0e0 | 1.4e-3 (1e-1 N) |
+//! | squared-hinge, 1e-4 | 3.8e-1 | 7.9e-1 | 1.0e0 | 8.9e-1 (1e-2 N) | 9.9e-2 | 7.9e-1 | 1.0e0 | 1.4e-1 (1e-1 N) |
+//! | huber, 1e-2 | 2.3e-7 | 7.2e-6 | 2.5e-7 | 2.4e-7 (1e0 N) | 2.4e-7 | 8.6e-5 | 3.1e-6 | 2.7e-7 (1e0 N) |
+//! | huber, 1e-3 | 2.7e-3 | 1.0e-1 | 9.4e-1 | 4.0e-3 (1e-1 N) | 2.1e-3 | 1.2e-1 | 2.5e-3 | 2.8e-3 (1e-1 N) |
+//! | huber, 1e-4 | 4.9e-1 | 8.7e-1 | 1.0e0 | 9.0e-1 (1e-2 N) | 7.3e-2 | 8.7e-1 | 1.2e-1 | 8.7e-2 (1e-1 N) |
+//! | hinge, 1e-2 | 2.4e-12 | - | - | 2.4e-12 (1e-1 N) | 2.4e-12 | - | - | 2.4e-12 (1e-1 N) |
+//! | hinge, 1e-3 | 4.0e-3 | - | - | 4.4e-3 (1e-1 N) | 3.0e-3 | - | - | 3.1e-3 (1e0 N) |
+//! | hinge, 1e-4 | 5.0e-1 | - | - | 9.1e-1 (1e-2 N) | 7.5e-2 | - | - | 7.3e-2 (1e-1 N) |
+//!
+//! The default is the best of its line for DIHT everywhere, and within a fifth of the tuned constant for SDIHT, which it beats on 10 of 15 lines. The theorem's step closes
+//! nothing at small ridges (a gap of 1: D has not risen above 0), where no constant serves both methods.
 
 use super::ascent::{Ascent, DualStep};
 use super::run::Run;
