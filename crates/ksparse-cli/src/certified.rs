@@ -24,6 +24,9 @@ pub struct Bound {
     /// What `--certify` took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certify_seconds: Option<f64>,
+    /// The value of the relaxation that `--certify` solves: no dual bound goes beyond it, however long one searches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relaxation: Option<f64>,
 }
 
 /// A bound with the way to it.
@@ -49,6 +52,7 @@ impl Certified {
             relative_gap,
             certified: solution.status == Status::Optimal || relative_gap <= CertifyOptions::default().tolerance,
             certify_seconds: None,
+            relaxation: None,
         };
         let row = |row: &ksparse::solver::TraceRow| Some((row.iteration as f64, relative(row.value, row.dual?)));
         Some(Self { bound, history: solution.trace.iter().filter_map(row).collect(), unit: "iteration", floor: None })
@@ -70,10 +74,11 @@ impl Certified {
         let of = found.value.max(f64::MIN_POSITIVE);
         let history = found.history.iter().map(|epoch| (epoch.epoch as f64, epoch.gap / of)).collect();
         let floor = (found.value - found.relaxation) / of;
-        let Certificate { lower_bound, gap, relative_gap, certified, seconds, .. } = found;
-        let mut bound = Bound { lower_bound, gap, relative_gap, certified, certify_seconds: Some(seconds) };
+        let Certificate { lower_bound, gap, relative_gap, certified, seconds, relaxation, .. } = found;
+        let (certify_seconds, relaxation) = (Some(seconds), Some(relaxation));
+        let mut bound = Bound { lower_bound, gap, relative_gap, certified, certify_seconds, relaxation };
         if let Some(own) = Self::by_solver(solution).filter(|own| own.bound.lower_bound > lower_bound) {
-            bound = Bound { certify_seconds: bound.certify_seconds, ..own.bound };
+            bound = Bound { certify_seconds, relaxation, ..own.bound };
         }
         Ok(Self { bound, history, unit: "epoch", floor: (floor > 0.0).then_some(floor) })
     }

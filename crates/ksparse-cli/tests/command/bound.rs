@@ -13,6 +13,7 @@ fn a_certificate_adds_its_fields() {
     assert_eq!(plain["objective"], fit["objective"]);
     assert!(bound <= f && (gap - (f - bound)).abs() < 1e-9 * f, "{fit}");
     assert!((number("relative_gap") - gap / f).abs() < 1e-9 && number("certify_seconds") >= 0.0);
+    assert!(bound <= number("relaxation") && number("relaxation") <= f, "{fit}");
     assert_eq!(fit["certified"], number("relative_gap") <= 1e-6);
     // With seconds, before or after the file.
     for words in ["fit data.csv --certify 5 -k 3", "fit --certify=5 data.csv -k 3", "fit -k 3 --certify 5 data.csv"] {
