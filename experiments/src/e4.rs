@@ -148,7 +148,7 @@ fn ks(p: usize) -> Vec<usize> {
     (1..=POINTS).map(|i| (i * most(p)).div_ceil(POINTS)).collect()
 }
 
-/// GraHTP in units of curvature: the support grows by blocks, swaps are ranked by the quadratic model.
+/// GraHTP in units of curvature: the support grows by blocks, swaps are found on the quadratic model.
 fn grahtp() -> Grahtp {
     Grahtp { scaled: true, ..Grahtp::default() }
 }

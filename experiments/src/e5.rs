@@ -247,7 +247,7 @@ fn ks(p: usize) -> Vec<usize> {
     [0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0].map(|share| (share * p as f64) as usize).to_vec()
 }
 
-/// GraHTP in units of curvature: the support grows by blocks, swaps are ranked by the quadratic model.
+/// GraHTP in units of curvature: the support grows by blocks, swaps are found on the quadratic model.
 fn grahtp() -> Grahtp {
     Grahtp { scaled: true, ..Grahtp::default() }
 }

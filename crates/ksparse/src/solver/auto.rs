@@ -152,7 +152,6 @@ impl Plan {
                 wide: narrow,
                 tries: 10,
                 every_pair,
-                least: 0.0,
                 refit: if small { InnerOptions::EXACT } else { LOOSE },
             },
             forward: k_f * gradient <= 4.0 * SMALL,

@@ -34,8 +34,6 @@ pub(super) struct Effort {
     pub tries: usize,
     /// Whether every pair is tried by a refit before concluding (small problems; the model may be wrong).
     pub every_pair: bool,
-    /// Exchanges that promise to gain less than this are not looked at.
-    pub least: f64,
     /// Precision of trial refits.
     pub refit: InnerOptions,
 }
@@ -94,7 +92,7 @@ pub(super) fn polish(
 
 /// The next point: many pairs at once if that falls at least half as far as the best pair alone promises, else fewer.
 fn take_some(run: &Run, at: &Iterate, scores: &Scores, effort: &Effort) -> Result<Option<Iterate>> {
-    let pairs = scores.disjoint_pairs(run, effort.least.max(1e-9 * at.value.abs()));
+    let pairs = scores.disjoint_pairs(run, 1e-9 * at.value.abs());
     let Some(best) = pairs.first() else { return Ok(None) };
     let promising = pairs.iter().take_while(|p| p.gain >= 0.2 * best.gain).count();
     let mut count = promising.min((run.budget.k / 4).max(1));

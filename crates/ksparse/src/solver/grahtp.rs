@@ -13,18 +13,18 @@
 //! What differs here: the default step is not a constant. With exact debiasing a step is a number of swaps (see `swap.rs`): a ladder starts
 //! at k/4, halves while f does not fall, doubles while the gains last, and ends when a single swap fails. S3 is loose on the way (to 1e-3 of f
 //! before its last Newton step) and exact at the end, where the fixed point is checked again. Without exact debiasing, a Barzilai-Borwein step
-//! is halved until f falls enough. On precision matrices, with [`Grahtp::scaled`], the support first grows by blocks (`grow.rs`) and swaps are ranked by the quadratic
-//! model (`exchange.rs`): where variables are highly correlated, the largest gradients all point at the same few of them. Either way **f never rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the
+//! is halved until f falls enough. On precision matrices, with [`Grahtp::scaled`], the support first grows by blocks (`grow.rs`) and swaps are found on the quadratic
+//! model (`tableau.rs`): where variables are highly correlated, the largest gradients all point at the same few of them. Either way **f never rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the
 //! supports may cycle (detected), and the best point seen is returned.
 //!
 //! A loss with corners (hinge, with a ridge) is accepted too: gradients are then subgradients, S3 is dual coordinate ascent on the support. None of the theory
 //! covers that: **on such losses these methods are heuristics**, there to be compared with.
 
 use super::ascent::spectral_estimate;
-use super::exchange::{Effort, polish};
 use super::grow::grow;
 use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
+use super::tableau::pursue;
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_option};
 use crate::objective::{Objective, Risk};
@@ -78,7 +78,7 @@ pub struct Grahtp {
     pub debias: Debias,
     /// Compare coordinates in units of curvature (`|x| sqrt(h)` against `|g| / sqrt(h)`) instead of as they stand; exact
     /// debiasing with the adaptive step only. Where an entry of the Hessian costs a few operations (a precision matrix), the support grows by
-    /// blocks (`grow.rs`) and swaps are ranked by the whole quadratic model (`exchange.rs`). Default false: the method as published.
+    /// blocks (`grow.rs`) and swaps are found on the quadratic model (`tableau.rs`). Default false: the method as published.
     pub scaled: bool,
     /// When to stop.
     pub limits: Limits,
@@ -290,23 +290,22 @@ impl Grahtp {
     /// Exact debiasing where an entry of the Hessian costs next to nothing: the support grows by blocks, and the swaps are those that gain most
     /// on the quadratic model, in which what stays answers to what goes and comes.
     fn with_exchanges(&self, mut run: Run, first: Iterate) -> Result<Solution> {
-        let (mut at, mut limit) = grow(&mut run, first, &ON_THE_WAY)?;
-        let (d, width) = (at.support.len() as f64, run.budget.k / 4 + 50);
-        if limit.is_none() && d * d * (d + width as f64) > MODEL {
-            return self.with_swaps(run, at);
+        let (full, width) = ((run.budget.k + run.budget.free.len()) as f64, run.budget.k / 4 + 50);
+        if full * full * (full + width as f64) > MODEL {
+            let (at, limit) = grow(&mut run, first, 0, &ON_THE_WAY)?;
+            return match limit {
+                Some(limit) => Ok(run.finish(at, limit)),
+                None => self.with_swaps(run, at),
+            };
         }
+        // The last tenth comes with the first exchanges.
+        let last = run.budget.k.div_ceil(10);
+        let (mut at, mut limit) = grow(&mut run, first, last, &ON_THE_WAY)?;
         if limit.is_none() {
             // What a coordinate has lowered f by, on average.
-            let worth = (run.begin_at(None)?.value - at.value) / run.budget.k.max(1) as f64;
-            let effort = Effort {
-                narrow: width,
-                wide: width,
-                tries: 3,
-                every_pair: false,
-                least: TRIFLE * worth,
-                refit: ON_THE_WAY,
-            };
-            (at, limit) = polish(&mut run, at, &effort, f64::INFINITY)?;
+            let inside = (at.support.len() - run.budget.free.len()).max(1);
+            let worth = (run.begin_at(None)?.value - at.value) / inside as f64;
+            (at, limit) = pursue(&mut run, at, width, TRIFLE * worth, &ON_THE_WAY)?;
         }
         let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
         Ok(run.finish(at, limit.unwrap_or(Status::SupportStable)))

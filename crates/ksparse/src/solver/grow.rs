@@ -17,9 +17,14 @@ const CHOICE: usize = 6;
 /// Below this share of its own curvature a candidate is as good as a combination of those chosen.
 const DEPENDENT: f64 = 1e-3;
 
-/// Fills the vacant places by tenths of k, with a refit after each block; `Some(status)` when a limit ended it. `at` as it is without second derivatives.
-pub(super) fn grow(run: &mut Run, mut at: Iterate, refit: &InnerOptions) -> Result<(Iterate, Option<Status>)> {
-    let full = run.budget.k + run.budget.free.len();
+/// Fills the vacant places but for `vacant` of them by tenths of k, with a refit after each block; `Some(status)` when a limit ended it. `at` as it is without second derivatives.
+pub(super) fn grow(
+    run: &mut Run,
+    mut at: Iterate,
+    vacant: usize,
+    refit: &InnerOptions,
+) -> Result<(Iterate, Option<Status>)> {
+    let full = run.budget.k + run.budget.free.len() - vacant;
     let tenth = run.budget.k.div_ceil(10);
     while at.support.len() < full {
         let block = tenth.min(full - at.support.len());
@@ -41,6 +46,7 @@ pub(super) fn grow(run: &mut Run, mut at: Iterate, refit: &InnerOptions) -> Resu
 /// The next `block` coordinates to enter; `None` when there are none.
 fn choose(run: &Run, at: &Iterate, block: usize) -> Result<Option<Vec<usize>>> {
     let Some(hessian) = run.objective.hessian(at.as_sparse()) else { return Ok(None) };
+    run.units_of(at, &*hessian);
     let whole = run.gradient(at)?;
     let candidates = screen(run, at, whole, CHOICE * block);
     let curvature = hessian.block(&candidates, &candidates);

@@ -36,6 +36,7 @@ mod run;
 mod sdiht;
 mod svrght;
 mod swap;
+mod tableau;
 
 pub use ascent::DualStep;
 pub use auto::Auto;

@@ -2,7 +2,7 @@
 
 use super::{Limits, Progress, Solution, Status, TraceRow};
 use crate::error::{Error, Result, check_finite, check_len};
-use crate::objective::Objective;
+use crate::objective::{Hessian, Objective};
 use crate::restricted::{self, Ended, InnerOptions, Restricted};
 use crate::sparsity::{Budget, SparseRef, Sparsity, top_by};
 use std::cell::OnceCell;
@@ -195,16 +195,26 @@ impl<'a> Run<'a> {
     /// The units of the coordinates at a point, as curvatures, where the objective has second derivatives: the diagonal of the Hessian, but
     /// no less than a hundredth of its bound (where samples sit on straight pieces of their loss it says little or nothing).
     pub fn units<'i>(&self, at: &'i Iterate) -> Option<&'i [f64]> {
-        let compute = || {
+        if at.units.get().is_none() {
+            match self.objective.hessian(at.as_sparse()) {
+                Some(hessian) => self.units_of(at, &*hessian),
+                None => at.units.get_or_init(|| None),
+            };
+        }
+        at.units.get()?.as_deref()
+    }
+
+    /// [`units`](Self::units) for who has the Hessian at the point already.
+    pub fn units_of<'i>(&self, at: &'i Iterate, hessian: &dyn Hessian) -> &'i Option<Vec<f64>> {
+        at.units.get_or_init(|| {
             let mut diagonal = vec![0.0; self.objective.dim()];
-            self.objective.hessian(at.as_sparse())?.diagonal(&mut diagonal);
+            hessian.diagonal(&mut diagonal);
             let mut bound = vec![0.0; diagonal.len()];
             if !self.objective.is_quadratic() && self.objective.majorant_diagonal(&mut bound) {
                 diagonal.iter_mut().zip(&bound).for_each(|(d, b)| *d = d.max(0.01 * b));
             }
             Some(diagonal)
-        };
-        at.units.get_or_init(compute).as_deref()
+        })
     }
 
     /// Minimises on a support (ascending, free coordinates included) from `x`.
