@@ -91,17 +91,14 @@ impl Experiment for PrecisionSimulation {
         match cell.method.as_str() {
             "glasso" => rows.push(judge("true-k", &strongest(&networks[tuned], truth), seconds)),
             method => {
-                // With twice the edges of the whole path, one fit of the slow methods takes minutes.
-                if method == "grahtp" || cell.p <= FAST || method == "fbs" && cell.p <= 120 {
-                    let model = Precision::new(covariance.clone())?;
-                    let solver = solver(method, cell.p);
-                    let (solution, seconds) = cpu(|| solver.fit(&model, &Sparsity::new(truth)));
-                    let solution = solution?;
-                    rows.push(Row {
-                        iterations: solution.iterations,
-                        ..judge("true-k", &model.network(&solution), seconds)
-                    });
-                }
+                let model = Precision::new(covariance.clone())?;
+                let solver = solver(method, cell.p);
+                let (solution, seconds) = cpu(|| solver.fit(&model, &Sparsity::new(truth)));
+                let solution = solution?;
+                rows.push(Row {
+                    iterations: solution.iterations,
+                    ..judge("true-k", &model.network(&solution), seconds)
+                });
                 if method == "grahtp" {
                     let k = networks[tuned].edges().len();
                     let clock = CpuClock::start();
