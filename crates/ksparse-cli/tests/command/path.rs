@@ -112,3 +112,23 @@ fn the_report_is_a_page_of_its_own_with_names_scores_and_gaps() {
     let page = bench.read("path.html");
     assert!(page.contains("\"gap\":null") && page.contains("column "), "{page}");
 }
+
+#[test]
+fn the_report_works_in_a_browser() {
+    let bench = Bench::with_data();
+    bench.ok("path labels.csv -k 1:6 --lambda 0.05 --cv 4 --report path.html");
+    let chosen = bench.json("path labels.csv -k 1:6 --lambda 0.05 --cv 4 --json");
+    let (index, cells) = (chosen["chosen"]["index"].as_u64().unwrap() as usize, chosen["path"].as_array().unwrap());
+    let size = |cell: &Value| cell["support"].as_array().unwrap().len();
+    // As it opens, then with the slider at the first and at the last k.
+    let look = "const s=document.getElementById('slider'),look=i=>{if(i!==null){s.value=i;s.dispatchEvent(new Event('input'))}\
+        return document.getElementById('k').textContent+', '+document.querySelectorAll('#bars rect').length+' bars'};\
+        const seen=[look(null),look(0),look(5)];";
+    let script = format!("{look}seen.push({});document.title=seen.join(' | ')", headless::MANNERS);
+    let Some(title) = headless::title(&bench.read("path.html"), &script).unwrap() else { return };
+    let shown = |i: usize| {
+        let mark = if i == index { " (chosen)" } else { "" };
+        format!("k = {}{mark}, {} bars", cells[i]["k"], size(&cells[i]))
+    };
+    assert_eq!(title, format!("{} | {} | {} | 0 fetched, overflow false", shown(index), shown(0), shown(5)));
+}
