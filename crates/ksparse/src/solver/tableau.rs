@@ -234,6 +234,7 @@ impl Tableau {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::loss::Squared;
