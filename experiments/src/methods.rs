@@ -30,6 +30,8 @@ pub fn label(method: &str) -> &str {
         "fgrahtp-constant" => "FGraHTP, constant step",
         "glasso" => "GLasso",
         "iht" => "IHT",
+        "iht-constant" => "IHT, constant step",
+        "htp-constant" => "HTP, constant step",
         "htp" => "HTP",
         "diht" => "DIHT",
         "diht-refit" => "DIHT, refit",
@@ -50,6 +52,8 @@ pub fn colour(method: &str) -> usize {
         "glasso" | "diht-refit" => 5,
         "auto" => 7,
         "grahtp-constant" => 8,
+        "htp-constant" => 11,
+        "iht-constant" => 12,
         "fgrahtp-constant" => 9,
         _ => 6,
     }
