@@ -21,8 +21,8 @@ const MARKERS: [Marker; 8] = [
 
 /// The workloads of the small figure, for a front page.
 pub const FRONT: [(&str, &str); 6] = [
-    ("e1-1000", "Simulated logistic, n = 1000, p = 1000, k = 100"),
-    ("e1-2000", "Simulated logistic, n = 2000, p = 1000, k = 100"),
+    ("e1-1000", "Logistic, n = 1000, p = 1000, k = 100"),
+    ("e1-2000", "Logistic, n = 2000, p = 1000, k = 100"),
     ("linear-hard", "Linear, correlated 0.9, p = 5000, k = 30"),
     ("rcv1-file", "RCV1 news, p = 47,236, k = 500"),
     ("riboflavin-file", "Riboflavin, n = 57, p = 4088, k = 10"),
