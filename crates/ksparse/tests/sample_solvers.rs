@@ -4,14 +4,13 @@
 
 mod common;
 
-use common::{NEED_SAMPLES, Problem, Table, assert_close, close, normals, rng, smooth_losses};
+use common::{NEED_SAMPLES, Problem, Table, assert_close, close, iterates, normals, rng, smooth_losses};
 use ksparse::design::{Design, Scaled};
 use ksparse::loss::{Hinge, Huber, Logistic, Loss, Squared};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::solver::{self, Diht, DualStep, Grahtp, Limits, Sdiht, Solution, Solver, Status, Step, Svrght};
 use ksparse::{Auto, Custom, Error, Objective, Risk, SparseRef, Sparsity, Threads};
-use rand::{Rng, SeedableRng, seq::SliceRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::Rng;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -137,17 +136,6 @@ fn the_storage_does_not_matter() {
     }
 }
 
-/// w of every iteration.
-fn iterates(solver: &dyn Solver, risk: &Risk) -> Vec<(Vec<usize>, Vec<f64>, f64)> {
-    let mut out = Vec::new();
-    let watch = &mut |p: &ksparse::Progress| {
-        out.push((p.support.to_vec(), p.coefficients.to_vec(), p.dual.unwrap()));
-        ControlFlow::Continue(())
-    };
-    solver.solve(risk, &Sparsity::new(K), None, watch).unwrap();
-    out
-}
-
 #[test]
 fn one_block_is_diht_step_by_step() {
     for (name, problem) in draws(0..40) {
@@ -159,8 +147,8 @@ fn one_block_is_diht_step_by_step() {
         }
         for step in steps {
             let limits = Limits { max_iterations: 200, tolerance: 0.0, ..Limits::default() };
-            let whole = iterates(&Diht { step, limits, refit: false }, &risk);
-            let one = iterates(&Sdiht { step, limits, refit: false, blocks: Some(1), seed: 3 }, &risk);
+            let whole = iterates(K, &Diht { step, limits, refit: false }, &risk);
+            let one = iterates(K, &Sdiht { step, limits, refit: false, blocks: Some(1), seed: 3 }, &risk);
             assert_eq!((whole.len(), one.len()), (200, 200), "{name} {step:?}");
             for (t, (a, b)) in whole.iter().zip(&one).enumerate() {
                 let what = format!("{name}, {step:?}, step {t}");
@@ -168,116 +156,6 @@ fn one_block_is_diht_step_by_step() {
                 assert_close(&what, &b.1, &a.1, 1e-10);
             }
         }
-    }
-}
-
-#[test]
-fn diht_takes_the_steps_of_the_paper() {
-    // Squared error, a constant step, plain loops.
-    let rng = &mut rng(31);
-    let problem =
-        Problem::new(Table::gaussian(rng, 30, 10, 0.2), smooth_losses().swap_remove(0), K, 2.0, rng).ridge(0.5);
-    let (n, p, lambda, eta) = (30, 10, 0.5, 3.0);
-    let mut a = vec![0.0; n];
-    let mut w = vec![0.0; p];
-    let mut expected = Vec::new();
-    for _ in 0..20 {
-        for (i, a) in a.iter_mut().enumerate() {
-            let z: f64 = (0..p).map(|j| problem.x.at(i, j) * w[j]).sum();
-            *a += eta / n as f64 * (z - (*a + problem.y[i]));
-        }
-        let u: Vec<f64> =
-            (0..p).map(|j| -(0..n).map(|i| a[i] * problem.x.at(i, j)).sum::<f64>() / (lambda * n as f64)).collect();
-        w = vec![0.0; p];
-        ksparse::sparsity::top_by(p, K, |j| u[j].abs()).into_iter().for_each(|j| w[j] = u[j]);
-        expected.push(w.clone());
-    }
-    let limits = Limits { max_iterations: 20, tolerance: 0.0, ..Limits::default() };
-    let diht = Diht { step: DualStep::Fixed(eta), limits, refit: false };
-    for ((support, x, _), expected) in iterates(&diht, &problem.risk()).iter().zip(&expected) {
-        assert_close("diht", &SparseRef::new(support, x).to_dense(p), expected, 1e-12);
-    }
-}
-
-#[test]
-fn sdiht_takes_the_steps_of_the_paper() {
-    // Squared error, a constant step, blocks by plain loops; u(a) afresh in every step.
-    let rng = &mut rng(35);
-    let x = Table::sparse(rng, 30, 12, 0.4);
-    let problem = Problem::new(x, smooth_losses().swap_remove(0), K, 2.0, rng).ridge(0.5);
-    let (n, p, m, lambda, eta) = (30, 12, 4, 0.5, 3.0);
-    let mut draws = ChaCha8Rng::seed_from_u64(6);
-    let mut order: Vec<usize> = (0..n).collect();
-    order.shuffle(&mut draws);
-    let mut a = vec![0.0; n];
-    let mut w = vec![0.0; p];
-    let mut expected = Vec::new();
-    for _ in 0..150 {
-        for _ in 0..m {
-            let block = draws.random_range(0..m);
-            for &i in &order[block * n / m..(block + 1) * n / m] {
-                let z: f64 = (0..p).map(|j| problem.x.at(i, j) * w[j]).sum();
-                a[i] += eta / n as f64 * (z - (a[i] + problem.y[i]));
-            }
-            let u: Vec<f64> =
-                (0..p).map(|j| -(0..n).map(|i| a[i] * problem.x.at(i, j)).sum::<f64>() / (lambda * n as f64)).collect();
-            w = vec![0.0; p];
-            ksparse::sparsity::top_by(p, K, |j| u[j].abs()).into_iter().for_each(|j| w[j] = u[j]);
-        }
-        expected.push(w.clone());
-    }
-    let limits = Limits { max_iterations: 150, tolerance: 0.0, ..Limits::default() };
-    let sdiht = Sdiht { step: DualStep::Fixed(eta), limits, refit: false, blocks: Some(m), seed: 6 };
-    for risk in [problem.risk(), problem.risk_on(problem.x.csc())] {
-        let steps = iterates(&sdiht, &risk);
-        assert_eq!(steps.len(), expected.len());
-        for ((support, x, _), expected) in steps.iter().zip(&expected) {
-            assert_close("sdiht", &SparseRef::new(support, x).to_dense(p), expected, 1e-10);
-        }
-    }
-}
-
-#[test]
-fn svrght_takes_the_steps_of_the_paper() {
-    let rng = &mut rng(32);
-    let x = Table::sparse(rng, 40, 30, 0.2);
-    let problem = Problem::new(x, smooth_losses().swap_remove(1), K, 2.0, rng).ridge(0.01);
-    let (n, p, eta, batch, steps) = (40, 30, 0.7, 3, 9);
-    let derivative = |i: usize, w: &[f64]| {
-        let z: f64 = (0..p).map(|j| problem.x.at(i, j) * w[j]).sum();
-        problem.loss.at(z, problem.y[i]).derivative
-    };
-    let gradient = |rows: &[usize], w: &[f64]| -> Vec<f64> {
-        let mut g: Vec<f64> = w.iter().map(|w| 0.01 * w).collect();
-        for &i in rows {
-            let d = derivative(i, w) / rows.len() as f64;
-            (0..p).for_each(|j| g[j] += d * problem.x.at(i, j));
-        }
-        g
-    };
-    let mut draws = ChaCha8Rng::seed_from_u64(5);
-    let mut w = vec![0.0; p];
-    let all: Vec<usize> = (0..n).collect();
-    for snapshots in 1..=3 {
-        let anchor = w.clone();
-        let whole = gradient(&all, &anchor);
-        for _ in 0..steps {
-            let rows: Vec<usize> = (0..batch).map(|_| draws.random_range(0..n)).collect();
-            let (here, there) = (gradient(&rows, &w), gradient(&rows, &anchor));
-            let moved: Vec<f64> = (0..p).map(|j| w[j] - eta * (here[j] - there[j] + whole[j])).collect();
-            w = vec![0.0; p];
-            ksparse::sparsity::top_by(p, K, |j| moved[j].abs()).into_iter().for_each(|j| w[j] = moved[j]);
-        }
-        let limits = Limits { max_iterations: snapshots, tolerance: 0.0, ..Limits::default() };
-        let svrght =
-            Svrght { batch: Some(batch), inner_steps: Some(steps), step: Some(eta), seed: 5, refit: false, limits };
-        let mut last = Vec::new();
-        let watch = &mut |p: &ksparse::Progress| {
-            last = SparseRef::new(p.support, p.coefficients).to_dense(30);
-            ControlFlow::Continue(())
-        };
-        svrght.solve(&problem.risk_on(problem.x.csc()), &Sparsity::new(K), None, watch).unwrap();
-        assert_close("svrght", &last, &w, 1e-10);
     }
 }
 

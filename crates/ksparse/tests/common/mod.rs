@@ -271,3 +271,14 @@ pub fn shuffled(rng: &mut ChaCha8Rng, len: usize) -> Vec<usize> {
     }
     order
 }
+
+/// w and the best D of every iteration.
+pub fn iterates(k: usize, solver: &dyn Solver, risk: &Risk) -> Vec<(Vec<usize>, Vec<f64>, f64)> {
+    let mut out = Vec::new();
+    let watch = &mut |p: &ksparse::Progress| {
+        out.push((p.support.to_vec(), p.coefficients.to_vec(), p.dual.unwrap()));
+        std::ops::ControlFlow::Continue(())
+    };
+    solver.solve(risk, &ksparse::Sparsity::new(k), None, watch).unwrap();
+    out
+}
