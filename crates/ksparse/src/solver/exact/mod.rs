@@ -33,7 +33,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// How often a long relaxation asks whether to go on.
+/// How often a long relaxation asks whether to go on; the first asks at once.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
 
 /// Branch and bound. Needs a [`Risk`] with a ridge.
@@ -120,10 +120,10 @@ impl Exact {
         let mut open = Open::default();
         // The watcher is shown the incumbent inside long relaxations too.
         let (run, ended) = (RefCell::new(run), Cell::new(None));
-        let asked = Cell::new(Instant::now());
+        let asked: Cell<Option<Instant>> = Cell::new(None);
         let interrupted = |best: &Iterate| {
-            if ended.get().is_none() && asked.get().elapsed() > BETWEEN_QUESTIONS {
-                asked.set(Instant::now());
+            if ended.get().is_none() && asked.get().is_none_or(|last| last.elapsed() > BETWEEN_QUESTIONS) {
+                asked.set(Some(Instant::now()));
                 ended.set(run.borrow_mut().poll(best, 0, None));
             }
             ended.get().is_some()
