@@ -16,7 +16,7 @@ use super::Status;
 use super::model::LocalModel;
 use super::run::{Iterate, Run};
 use crate::error::Result;
-use crate::kernels::dot;
+use crate::kernels::{Gains, dot, highest};
 use crate::restricted::{Cholesky, Ended, InnerOptions};
 use crate::sparsity::top_by;
 use crate::threads::for_column_blocks;
@@ -193,25 +193,31 @@ impl Scores {
             return Vec::new();
         }
         let k = self.model.x.len();
-        let places: Vec<Place> = (0..k).map(|a| Place::new(&self.model, a)).collect();
+        let mut gains = Gains::default();
+        for a in 0..k {
+            let inverse = 1.0 / self.model.inverse[(a, a)];
+            gains.push(self.model.x[a] * inverse, inverse, self.model.cost(a));
+        }
         let mut taken = vec![false; k];
         let better = |a: &Pair, b: &Pair| b.gain.total_cmp(&a.gain).then(a.enters.cmp(&b.enters));
-        let mut ranked: Vec<(Pair, usize)> = (0..self.candidates.len())
-            .filter_map(|c| self.best_place(c, &places, &taken, least).map(|p| (p, c)))
-            .collect();
+        let mut ranked: Vec<(Pair, usize)> =
+            (0..self.candidates.len()).filter_map(|c| self.best_place(c, &gains, least).map(|p| (p, c))).collect();
         ranked.sort_unstable_by(|a, b| better(&a.0, &b.0));
         let mut vacancies = self.vacancies;
         let mut pairs = Vec::new();
         for (pair, c) in ranked {
             // A place already given away: the candidate takes its best among the others.
             let pair = match pair.place {
-                Some(a) if taken[a] => self.best_place(c, &places, &taken, least),
+                Some(a) if taken[a] => self.best_place(c, &gains, least),
                 None if vacancies == 0 => None,
                 _ => Some(pair),
             };
             let Some(pair) = pair else { continue };
             match pair.place {
-                Some(a) => taken[a] = true,
+                Some(a) => {
+                    taken[a] = true;
+                    gains.close(a);
+                }
                 None => vacancies -= 1,
             }
             pairs.push(pair);
@@ -221,7 +227,7 @@ impl Scores {
     }
 
     /// The exchange that suits this candidate best, if any gains more than `least`.
-    fn best_place(&self, c: usize, places: &[Place], taken: &[bool], least: f64) -> Option<Pair> {
+    fn best_place(&self, c: usize, gains: &Gains, least: f64) -> Option<Pair> {
         let (v, left, g, enters) = (self.solved.col_as_slice(c), self.left[c], self.gradient[c], self.candidates[c]);
         if left <= 0.0 {
             return None;
@@ -230,17 +236,9 @@ impl Scores {
             let gain = 0.5 * g * g / left;
             return (gain > least).then_some(Pair { gain, place: None, enters, arrival: -g / left });
         }
-        let (mut best, mut place) = (2.0 * least, None);
-        for (a, (v, p)) in v.iter().zip(places).enumerate() {
-            let top = v * p.ratio - g;
-            let gain = top * top / (left + v * v * p.inverse) - p.cost;
-            if gain > best && !taken[a] {
-                (best, place) = (gain, Some(a));
-            }
-        }
-        let a = place?;
-        let arrival = (v[a] * places[a].ratio - g) / (left + v[a] * v[a] * places[a].inverse);
-        Some(Pair { gain: 0.5 * best, place, enters, arrival })
+        let (best, a) = highest(v, gains, -g, left, 2.0 * least)?;
+        let arrival = (v[a] * gains.r[a] - g) / (left + v[a] * v[a] * gains.d[a]);
+        Some(Pair { gain: 0.5 * best, place: Some(a), enters, arrival })
     }
 
     /// Where the model expects f's minimum after these exchanges (exactly for one pair): coordinates with values, unordered.
@@ -281,23 +279,6 @@ impl Scores {
             x.iter_mut().zip(inverse.col_as_slice(a)).for_each(|(x, v)| *x -= s * v);
         }
         x
-    }
-}
-
-/// What leaving a place means for the formula.
-struct Place {
-    /// `w_a / d_a`.
-    ratio: f64,
-    /// `1 / d_a`.
-    inverse: f64,
-    /// `w_a^2 / d_a`, infinite for a free coordinate.
-    cost: f64,
-}
-
-impl Place {
-    fn new(model: &LocalModel, a: usize) -> Self {
-        let inverse = 1.0 / model.inverse[(a, a)];
-        Self { ratio: model.x[a] * inverse, inverse, cost: model.cost(a) }
     }
 }
 
