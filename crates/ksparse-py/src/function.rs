@@ -194,6 +194,10 @@ impl Objective for Function {
         self.python.hessian_block.as_ref()?;
         Some(Box::new(HessianAt { function: self, indices: x.indices.to_vec(), values: x.values.to_vec() }))
     }
+
+    fn block_cost(&self, left: usize, right: usize) -> f64 {
+        if self.python.hessian_block.is_some() { left as f64 * right as f64 } else { f64::INFINITY }
+    }
 }
 
 /// The function on a support, with second derivatives.
@@ -274,9 +278,5 @@ impl Hessian for HessianAt<'_> {
 
     fn block(&self, left: &[usize], right: &[usize]) -> Mat<f64> {
         self.function.block(self.x(), left, right)
-    }
-
-    fn block_cost(&self, left: usize, right: usize) -> f64 {
-        left as f64 * right as f64
     }
 }

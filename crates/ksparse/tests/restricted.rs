@@ -72,6 +72,10 @@ fn risks_have_the_derivatives_they_report() {
         let mut some = vec![f64::NAN; 3];
         hessian.diagonal_at(&[7, 0, dim - 1], &mut some);
         assert_close(&name, &some, &[diagonal[7], diagonal[0], diagonal[dim - 1]], 1e-12);
+        let (mut with, mut same) = (vec![f64::NAN; dim], vec![f64::NAN; dim]);
+        risk.gradient_and_hessian(point, &mut with).unwrap().diagonal(&mut same);
+        assert_eq!((&with, &same), (&slope, &diagonal), "{name}: both at once");
+        assert!(risk.block_cost(1, 1).is_finite(), "{name}: the Hessian has its price");
         let mut majorant = vec![f64::NAN; dim];
         assert!(risk.majorant_diagonal(&mut majorant));
         assert!(diagonal.iter().zip(&majorant).all(|(d, m)| *d <= m * (1.0 + 1e-12)), "{name}: majorant");

@@ -78,12 +78,7 @@ impl<'a> OnComponent<'a> {
 
     /// O, both triangles.
     pub fn matrix(&self, x: &[f64]) -> Mat<f64> {
-        let mut matrix = Mat::zeros(self.nodes(), self.nodes());
-        for ((e, x), u) in self.component.entries.iter().zip(x).zip(&self.units) {
-            matrix[(e.row, e.column)] = x / u;
-            matrix[(e.column, e.row)] = x / u;
-        }
-        matrix
+        self.component.matrix(x)
     }
 
     /// The coordinates of a matrix on the support.
@@ -91,11 +86,6 @@ impl<'a> OnComponent<'a> {
         for ((e, x), u) in self.component.entries.iter().zip(x).zip(&self.units) {
             *x = u * matrix[(e.row, e.column)];
         }
-    }
-
-    /// `<S, O>`.
-    pub fn linear(&self, x: &[f64]) -> f64 {
-        dot(&self.covariances, x)
     }
 
     /// f, the infinity outside the cone; no derivatives.

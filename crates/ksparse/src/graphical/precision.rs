@@ -1,11 +1,10 @@
 //! The log-determinant objective over precision matrices.
 
 use super::algebra::{cholesky, inverse, log_det};
-use super::component::OnComponent;
 use super::covariance::Covariance;
 use super::network::Network;
 use super::support::OnSupport;
-use super::triangle::{components, coordinate, dimension, entry, unit};
+use super::triangle::{Entry, components, coordinate, dimension, entry, unit};
 use crate::error::{Error, Result, check_option};
 use crate::objective::{Hessian, Objective};
 use crate::restricted::Restricted;
@@ -200,23 +199,24 @@ impl Precision {
         let mut total = 0.0;
         for component in components(self.variables(), x.indices) {
             let values: Vec<f64> = component.entries.iter().map(|e| x.values[e.place]).collect();
-            let part = OnComponent::new(self, component);
-            let matrix = part.matrix(&values);
+            let matrix = component.matrix(&values);
             let Some(factor) = cholesky(matrix.clone()) else { return f64::INFINITY };
             let inverted = visit.is_some().then(|| inverse(&factor));
             if !self.within_bounds(&matrix, inverted.as_ref()) {
                 return f64::INFINITY;
             }
-            total += part.linear(&values) - log_det(&factor);
+            let s = |e: &Entry| self.covariance.matrix()[(component.nodes[e.row], component.nodes[e.column])];
+            let linear = component.entries.iter().zip(&values).map(|(e, x)| unit(e.row, e.column) * s(e) * x);
+            total += linear.sum::<f64>() - log_det(&factor);
             if let (Some(visit), Some(w)) = (&mut visit, &inverted) {
-                visit(&part.component.nodes, w);
+                visit(&component.nodes, w);
             }
         }
         total
     }
 
-    /// `O^-1`; 0 between components.
-    fn inverse(&self, x: SparseRef) -> Option<Mat<f64>> {
+    /// f and `O^-1`, which is 0 between components.
+    fn value_and_inverse(&self, x: SparseRef) -> (f64, Mat<f64>) {
         let p = self.variables();
         let mut whole = Mat::zeros(p, p);
         let mut place = |nodes: &[usize], w: &Mat<f64>| {
@@ -225,7 +225,22 @@ impl Precision {
             }
         };
         let value = self.evaluate(x, Some(&mut place));
-        value.is_finite().then_some(whole)
+        (value, whole)
+    }
+
+    /// `S - O^-1` in coordinates.
+    fn gradient(&self, inverse: &Mat<f64>, out: &mut [f64]) {
+        let s = self.covariance.matrix();
+        for i in 0..self.variables() {
+            // Row i of the lower triangle is the top of column i.
+            let row = &mut out[coordinate(i, 0)..=coordinate(i, i)];
+            for ((g, s), w) in row.iter_mut().zip(s.col_as_slice(i)).zip(inverse.col_as_slice(i)) {
+                *g = unit(1, 0) * (s - w);
+            }
+            // At its bound the diagonal of a constant variable has nowhere to fall to.
+            let stuck = self.is_constant(i) && inverse[(i, i)] * self.bounds.beta <= 1.0 + SLACK;
+            row[i] = if stuck { 0.0 } else { s[(i, i)] - inverse[(i, i)] };
+        }
     }
 }
 
@@ -239,25 +254,9 @@ impl Objective for Precision {
     }
 
     fn value_and_gradient(&self, x: SparseRef, gradient: &mut [f64]) -> f64 {
-        let s = self.covariance.matrix();
-        for i in 0..self.variables() {
-            // Row i of the lower triangle is the top of column i.
-            let row = &mut gradient[coordinate(i, 0)..=coordinate(i, i)];
-            row.iter_mut().zip(s.col_as_slice(i)).for_each(|(g, s)| *g = unit(1, 0) * s);
-            row[i] = s[(i, i)];
-        }
-        let mut subtract = |nodes: &[usize], w: &Mat<f64>| {
-            for (a, &i) in nodes.iter().enumerate() {
-                for (b, &j) in nodes[..=a].iter().enumerate() {
-                    gradient[coordinate(i, j)] -= unit(i, j) * w[(b, a)];
-                }
-                // At its bound the diagonal of a constant variable has nowhere to fall to.
-                if self.is_constant(i) && w[(a, a)] * self.bounds.beta <= 1.0 + SLACK {
-                    gradient[coordinate(i, i)] = 0.0;
-                }
-            }
-        };
-        self.evaluate(x, Some(&mut subtract))
+        let (value, inverse) = self.value_and_inverse(x);
+        self.gradient(&inverse, gradient);
+        value
     }
 
     fn value(&self, x: SparseRef) -> f64 {
@@ -273,8 +272,18 @@ impl Objective for Precision {
     }
 
     fn hessian<'a>(&'a self, x: SparseRef) -> Option<Box<dyn Hessian + 'a>> {
-        let inverse = self.inverse(x)?;
-        Some(Box::new(LogDetHessian { inverse }))
+        let (value, inverse) = self.value_and_inverse(x);
+        value.is_finite().then(|| Box::new(LogDetHessian { inverse }) as Box<dyn Hessian>)
+    }
+
+    fn gradient_and_hessian<'a>(&'a self, x: SparseRef, gradient: &mut [f64]) -> Option<Box<dyn Hessian + 'a>> {
+        let (value, inverse) = self.value_and_inverse(x);
+        self.gradient(&inverse, gradient);
+        value.is_finite().then(|| Box::new(LogDetHessian { inverse }) as Box<dyn Hessian>)
+    }
+
+    fn block_cost(&self, left: usize, right: usize) -> f64 {
+        3.0 * left as f64 * right as f64
     }
 
     fn smoothness(&self, _s: usize) -> Option<f64> {
@@ -323,9 +332,5 @@ impl Hessian for LogDetHessian {
             }
         }
         out
-    }
-
-    fn block_cost(&self, left: usize, right: usize) -> f64 {
-        3.0 * left as f64 * right as f64
     }
 }

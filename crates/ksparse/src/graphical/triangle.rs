@@ -4,6 +4,7 @@
 //! matrix, so its coordinate is `sqrt 2` times the entry: lengths and inner products of vectors are then those of the matrices (Frobenius),
 //! and a gradient step on the vector is the gradient step on the matrix.
 
+use faer::Mat;
 use std::f64::consts::SQRT_2;
 
 /// The coordinate of entry (i, j) of a symmetric matrix, in either order.
@@ -48,6 +49,19 @@ pub(super) struct Component {
     pub nodes: Vec<usize>,
     /// Its entries.
     pub entries: Vec<Entry>,
+}
+
+impl Component {
+    /// Its matrix, both triangles, from the coordinates at its entries.
+    pub fn matrix(&self, x: &[f64]) -> Mat<f64> {
+        let mut matrix = Mat::zeros(self.nodes.len(), self.nodes.len());
+        for (e, x) in self.entries.iter().zip(x) {
+            let value = x / unit(e.row, e.column);
+            matrix[(e.row, e.column)] = value;
+            matrix[(e.column, e.row)] = value;
+        }
+        matrix
+    }
 }
 
 /// One entry of a component's matrix.

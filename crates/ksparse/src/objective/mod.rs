@@ -72,6 +72,18 @@ pub trait Objective: Send + Sync {
         None
     }
 
+    /// The Hessian at x with the gradient there, for objectives that get one from the other.
+    fn gradient_and_hessian<'a>(&'a self, x: SparseRef, gradient: &mut [f64]) -> Option<Box<dyn Hessian + 'a>> {
+        let hessian = self.hessian(x)?;
+        self.value_and_gradient(x, gradient);
+        Some(hessian)
+    }
+
+    /// The work of a [`block`](Hessian::block) of the Hessian for lists of these lengths, in multiply-adds; infinite for objectives without one.
+    fn block_cost(&self, _left: usize, _right: usize) -> f64 {
+        f64::INFINITY
+    }
+
     /// Writes an upper bound on the diagonal of the Hessian anywhere and returns true, for objectives that know one: the units of
     /// the coordinates, also where f has no curvature.
     fn majorant_diagonal(&self, _out: &mut [f64]) -> bool {
@@ -121,7 +133,4 @@ pub trait Hessian {
 
     /// The rows `left` and columns `right` of it (make `right` the longer list).
     fn block(&self, left: &[usize], right: &[usize]) -> Mat<f64>;
-
-    /// The work of `block` for lists of these lengths, in multiply-adds.
-    fn block_cost(&self, left: usize, right: usize) -> f64;
 }

@@ -308,6 +308,15 @@ impl Objective for Risk<'_> {
         Some(Box::new(RiskHessian { risk: self, weights }))
     }
 
+    fn block_cost(&self, left: usize, right: usize) -> f64 {
+        if self.loss.smoothness().is_none() {
+            return f64::INFINITY;
+        }
+        let p = self.design.ncols().max(1) as f64;
+        // A blocked product runs several times faster per multiply-add than a pass over memory.
+        self.design.cost() / p * right as f64 * (1.0 + left as f64 / 6.0)
+    }
+
     fn majorant_diagonal(&self, out: &mut [f64]) -> bool {
         let Some(bound) = self.loss.smoothness() else { return false };
         for ((j, o), square) in out.iter_mut().enumerate().zip(self.weighted_squares()) {

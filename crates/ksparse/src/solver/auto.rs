@@ -77,7 +77,7 @@ impl Solver for Auto {
             let (at, status) = corners::search(&mut run, risk, sparsity, first)?;
             return Ok(run.finish(at, status));
         }
-        let plan = Plan::new(&run, &first);
+        let plan = Plan::new(&run);
         let (mut at, mut status) = search(&mut run, first, &plan)?;
         let others = if start.is_none() { plan.other_starts(objective.dim(), &run.budget.free) } else { Vec::new() };
         for other in others {
@@ -134,7 +134,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(run: &Run, at: &Iterate) -> Self {
+    fn new(run: &Run) -> Self {
         let k = run.budget.k + run.budget.free.len();
         let gradient = run.objective.gradient_cost();
         let budget = (AFFORDABLE * gradient).max(0.2 * SMALL);
@@ -143,40 +143,36 @@ impl Plan {
         // Every pair: k p refits, each some products with k columns.
         let every_pair = k_f * p <= 500.0 && 10.0 * k_f * k_f * gradient <= SMALL;
         let small = k_f * gradient <= SMALL;
-        let mut plan = Self {
-            has_hessian: false,
-            second_order: false,
-            leaps: Vec::new(),
+        let block_cost = |left: usize, right: usize| run.objective.block_cost(left, right);
+        let affordable = |extra: &usize| {
+            let wide = k + extra;
+            block_cost(wide, wide) + (wide as f64).powi(3) / 6.0 <= budget
+        };
+        // A quadratic f is explored well enough by exact exchanges.
+        let blocks = !run.objective.is_quadratic() && k_f * gradient <= 30.0 * SMALL;
+        let counted = run.budget.k;
+        // Leaps in between gain little for their time: they are for problems that have it.
+        let between = blocks.then_some(counted);
+        let leaps = [Some(2 * counted), between, Some((counted / 2).max(1))];
+        let leaps: Vec<usize> = leaps.into_iter().flatten().filter(affordable).collect();
+        // The last look takes as many candidates as a quarter of the budget pays for.
+        let one = block_cost(k, 1) + (k * k) as f64 / 6.0;
+        Self {
+            has_hessian: block_cost(1, 1).is_finite(),
+            second_order: !leaps.is_empty(),
+            leaps,
             effort: Effort {
                 narrow,
-                wide: narrow,
+                wide: narrow.max((0.25 * budget / one) as usize),
                 tries: 10,
                 every_pair,
                 refit: if small { InnerOptions::EXACT } else { LOOSE },
             },
             forward: k_f * gradient <= 4.0 * SMALL,
-            // A quadratic f is explored well enough by exact exchanges.
-            blocks: !run.objective.is_quadratic() && k_f * gradient <= 30.0 * SMALL,
+            blocks,
             backward: small && p.powi(3) <= SMALL,
             each_coordinate: every_pair && 20.0 * k_f * p * gradient <= SMALL,
-        };
-        if let Some(hessian) = run.objective.hessian(at.as_sparse()) {
-            plan.has_hessian = true;
-            let affordable = |extra: &usize| {
-                let wide = k + extra;
-                hessian.block_cost(wide, wide) + (wide as f64).powi(3) / 6.0 <= budget
-            };
-            let counted = run.budget.k;
-            // Leaps in between gain little for their time: they are for problems that have it.
-            let between = plan.blocks.then_some(counted);
-            let leaps = [Some(2 * counted), between, Some((counted / 2).max(1))];
-            plan.leaps = leaps.into_iter().flatten().filter(affordable).collect();
-            plan.second_order = !plan.leaps.is_empty();
-            // The last look takes as many candidates as a quarter of the budget pays for.
-            let one = hessian.block_cost(k, 1) + (k * k) as f64 / 6.0;
-            plan.effort.wide = narrow.max((0.25 * budget / one) as usize);
         }
-        plan
     }
 
     /// Precision of refits on a widened support.

@@ -168,7 +168,7 @@ impl Solver for Grahtp {
             (None, Debias::Exact) => {
                 if self.scaled {
                     let first = run.begin_at(start)?;
-                    if second_derivatives_are_cheap(&run, &first) {
+                    if objective.block_cost(1, 1) <= CHEAP {
                         return self.with_exchanges(run, first);
                     }
                 }
@@ -364,13 +364,11 @@ const ON_THE_WAY: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions:
 /// A look at all swaps by the quadratic model may cost so many multiply-adds (some tens of milliseconds).
 const MODEL: f64 = 3e8;
 
+/// What an entry of the Hessian may cost to be had by the thousand: a few operations, not a pass over samples.
+const CHEAP: f64 = 10.0;
+
 /// A swap that gains less than this share of what a coordinate is worth on average is not worth its refit.
 const TRIFLE: f64 = 0.05;
-
-/// Whether an entry of the Hessian costs a few operations, not a pass over samples.
-fn second_derivatives_are_cheap(run: &Run, at: &Iterate) -> bool {
-    run.objective.hessian(at.as_sparse()).is_some_and(|hessian| hessian.block_cost(1, 1) <= 10.0)
-}
 
 /// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit. Refits on the way are a little loose;
 /// the last support is refitted exactly and looked at once more. Ends early when a few swaps gain less than `trifle`, a fraction of f.

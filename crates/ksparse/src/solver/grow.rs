@@ -45,7 +45,7 @@ pub(super) fn grow(
 
 /// The next `block` coordinates to enter; `None` when there are none.
 fn choose(run: &Run, at: &Iterate, block: usize) -> Result<Option<Vec<usize>>> {
-    let Some(hessian) = run.objective.hessian(at.as_sparse()) else { return Ok(None) };
+    let Some(hessian) = run.hessian(at)? else { return Ok(None) };
     run.units_of(at, &*hessian);
     let whole = run.gradient(at)?;
     let candidates = screen(run, at, whole, CHOICE * block);

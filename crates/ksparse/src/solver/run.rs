@@ -192,6 +192,20 @@ impl<'a> Run<'a> {
         Ok(at.gradient.get().map_or(&[], Vec::as_slice))
     }
 
+    /// The Hessian at a point, the gradient noted on the way; `None` where the objective has none.
+    pub fn hessian(&self, at: &Iterate) -> Result<Option<Box<dyn Hessian + 'a>>> {
+        if at.gradient.get().is_some() {
+            return Ok(self.objective.hessian(at.as_sparse()));
+        }
+        let mut gradient = vec![0.0; self.objective.dim()];
+        let hessian = self.objective.gradient_and_hessian(at.as_sparse(), &mut gradient);
+        if hessian.is_some() {
+            check_finite("gradient (so the data)", &gradient)?;
+            at.gradient.get_or_init(|| gradient);
+        }
+        Ok(hessian)
+    }
+
     /// The units of the coordinates at a point, as curvatures, where the objective has second derivatives: the diagonal of the Hessian, but
     /// no less than a hundredth of its bound (where samples sit on straight pieces of their loss it says little or nothing).
     pub fn units<'i>(&self, at: &'i Iterate) -> Option<&'i [f64]> {

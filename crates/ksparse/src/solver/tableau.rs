@@ -16,9 +16,10 @@ use super::exchange::screen;
 use super::model::LocalModel;
 use super::run::{Iterate, Run};
 use crate::error::Result;
-use crate::kernels::axpy;
+use crate::kernels::{Gains, axpy, dot, highest};
 use crate::restricted::{Ended, InnerOptions};
-use faer::Mat;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
 
 /// Single exchanges that the model praises and f refuses before the search ends.
 const TRIES: usize = 3;
@@ -96,26 +97,26 @@ struct Tableau {
 impl Tableau {
     /// Around a point and its `width` best candidates. `None` when the objective offers no Hessian.
     fn new(run: &Run, at: &Iterate, width: usize) -> Result<Option<Self>> {
-        let Some(hessian) = run.objective.hessian(at.as_sparse()) else { return Ok(None) };
+        let Some(hessian) = run.hessian(at)? else { return Ok(None) };
         run.units_of(at, &*hessian);
         let gradient = run.gradient(at)?;
         let candidates = screen(run, at, gradient, width);
         let (k, count) = (at.support.len(), candidates.len());
         let slope: Vec<f64> = at.support.iter().map(|&j| gradient[j]).collect();
-        let cross = hessian.block(&at.support, &candidates);
-        let among = hessian.block(&candidates, &candidates);
-        let model = LocalModel::new(run, at, slope, hessian.block(&at.support, &at.support));
-        let solved = &model.inverse * &cross;
-        let rest = among - cross.transpose() * &solved;
-        let mut table = Mat::zeros(k + count, k + count);
-        table.submatrix_mut(0, 0, k, k).copy_from(&model.inverse);
-        table.submatrix_mut(0, k, k, count).copy_from(-&solved);
-        table.submatrix_mut(k, 0, count, k).copy_from(solved.transpose());
-        table.submatrix_mut(k, k, count, count).copy_from(&rest);
-        let mut base = model.x.clone();
-        for (c, &j) in candidates.iter().enumerate() {
-            base.push(gradient[j] - crate::kernels::dot(solved.col_as_slice(c), &model.slope));
+        let coordinates: Vec<usize> = at.support.iter().chain(&candidates).copied().collect();
+        // All of H first; each quarter becomes that of the table in its place.
+        let mut table = hessian.block(&coordinates, &coordinates);
+        let model = LocalModel::new(run, at, slope, table.submatrix(0, 0, k, k).to_owned());
+        let (mut inverse, mut cross, mut solved, mut rest) = table.as_mut().split_at_mut(k, k);
+        inverse.copy_from(&model.inverse);
+        matmul(solved.as_mut(), Accum::Replace, cross.as_ref().transpose(), &model.inverse, 1.0, Par::Seq);
+        matmul(rest.as_mut(), Accum::Add, solved.as_ref(), cross.as_ref(), -1.0, Par::Seq);
+        for c in 0..count {
+            (0..k).for_each(|a| cross[(a, c)] = -solved[(c, a)]);
         }
+        let answer = |c: usize| dot(&table.col_as_slice(k + c)[..k], &model.slope);
+        let outside = candidates.iter().enumerate().map(|(c, &j)| gradient[j] + answer(c));
+        let base = model.x.iter().copied().chain(outside).collect();
         let mut floor = vec![0.0; count];
         hessian.diagonal_at(&candidates, &mut floor);
         let floor = std::iter::repeat_n(0.0, k).chain(floor.into_iter().map(|f| 1e-9 * f)).collect();
@@ -123,7 +124,7 @@ impl Tableau {
             at.support.iter().map(|&j| !run.budget.is_free(j)).chain(candidates.iter().map(|_| true)).collect();
         Ok(Some(Self {
             inside: (0..k + count).map(|t| t < k).collect(),
-            coordinates: at.support.iter().copied().chain(candidates).collect(),
+            coordinates,
             movable,
             table,
             base,
@@ -161,23 +162,18 @@ impl Tableau {
 
     /// The exchange that gains most, if that is more than `least`: gain, who leaves, who enters. Ties to the earlier in the table.
     fn best(&self, least: f64) -> Option<(f64, Option<usize>, usize)> {
-        struct Place {
-            ratio: f64,
-            inverse: f64,
-            cost: f64,
-        }
         let size = self.base.len();
-        let place = |t: usize| {
+        let mut gains = Gains::default();
+        for t in 0..size {
             let inverse = 1.0 / self.table[(t, t)];
-            let may_leave = self.inside[t] && self.movable[t] && inverse > 0.0;
             let ratio = self.base[t] * inverse;
+            let may_leave = self.inside[t] && self.movable[t] && inverse > 0.0;
             if may_leave {
-                Place { ratio, inverse, cost: self.base[t] * ratio }
+                gains.push(ratio, inverse, self.base[t] * ratio);
             } else {
-                Place { ratio: 0.0, inverse: 0.0, cost: f64::INFINITY }
+                gains.push(0.0, 0.0, f64::INFINITY);
             }
-        };
-        let places: Vec<Place> = (0..size).map(place).collect();
+        }
         let vacant = self.vacancies > self.list.iter().filter(|e| e.leaves.is_none()).count();
         // What the newcomer gains alone: no exchange gains more, so the best ones first spare most of the others.
         let alone = |t: usize| self.base[t] * self.base[t] / self.table[(t, t)];
@@ -194,11 +190,8 @@ impl Tableau {
                 best = (alone, None, Some(enters));
                 break;
             }
-            for (t, (v, p)) in self.table.col_as_slice(enters).iter().zip(&places).enumerate() {
-                let (top, bottom) = (v * p.ratio + g, left + v * v * p.inverse);
-                if top * top > (best.0 + p.cost) * bottom {
-                    best = (top * top / bottom - p.cost, Some(t), Some(enters));
-                }
+            if let Some((gain, t)) = highest(self.table.col_as_slice(enters), &gains, g, left, best.0) {
+                best = (gain, Some(t), Some(enters));
             }
         }
         let (gain, leaves, enters) = best;

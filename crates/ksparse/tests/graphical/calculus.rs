@@ -77,6 +77,12 @@ fn hessian_by_finite_differences() {
         }
         assert!((block[(c, c)] - diagonal[c]).abs() < 1e-14);
     }
+    // With the gradient it is the same, and so is the gradient.
+    let (mut with, mut alone) = (vec![f64::NAN; model.dim()], vec![f64::NAN; model.dim()]);
+    let together = model.gradient_and_hessian(SparseRef::new(&support, &x), &mut with).unwrap();
+    model.value_and_gradient(SparseRef::new(&support, &x), &mut alone);
+    assert_eq!(with, alone);
+    assert_eq!(together.block(&all, &all), block);
     // The restriction says the same: products, diagonal, gradient.
     let mut restricted = model.restrict(&support);
     let mut slope = vec![0.0; support.len()];

@@ -44,12 +44,6 @@ impl Hessian for RiskHessian<'_> {
         }
         out
     }
-
-    fn block_cost(&self, left: usize, right: usize) -> f64 {
-        let p = self.risk.design.ncols().max(1) as f64;
-        // A blocked product runs several times faster per multiply-add than a pass over memory.
-        self.risk.design.cost() / p * right as f64 * (1.0 + left as f64 / 6.0)
-    }
 }
 
 /// `A' diag(weights) A`, both triangles.
