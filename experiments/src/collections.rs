@@ -40,6 +40,8 @@ pub struct Collection {
     pub train: usize,
     /// Rows to test on.
     pub test: usize,
+    /// So many of its most frequent words are left out.
+    without: usize,
 }
 
 /// The collections of a run: rcv1 and news20 as files with `--data`, of their shapes without, a small one for a quick run without.
@@ -52,12 +54,14 @@ pub fn collections(settings: &Settings) -> Vec<Collection> {
                 source: file("rcv1_binary_23749.svm.xz", "", 47_236, false),
                 train: 12_000,
                 test: 11_749,
+                without: 0,
             },
             Collection {
                 name: "news20",
                 source: file("news20.svm.xz", "11:20", 62_061, true),
                 train: 8_000,
                 test: 7_935,
+                without: 0,
             },
         ],
         (None, true) => vec![model("small text", Text { n: 1600, p: 4000, mean_tokens: 60.0 }, 800)],
@@ -69,16 +73,32 @@ pub fn collections(settings: &Settings) -> Vec<Collection> {
 }
 
 fn model(name: &'static str, shape: Text, train: usize) -> Collection {
-    Collection { name, source: Source::Model(shape), train, test: shape.n - train }
+    Collection { name, source: Source::Model(shape), train, test: shape.n - train, without: 0 }
 }
 
 impl Collection {
     /// p.
     pub fn features(&self) -> usize {
-        match self.source {
+        let all = match self.source {
             Source::File { features, .. } => features,
             Source::Model(shape) => shape.p,
-        }
+        };
+        all - self.without
+    }
+
+    /// The same without its most frequent words: documents of which any k columns hold less.
+    pub fn rarer(self) -> Self {
+        let name = match self.name {
+            "rcv1" => "rcv1 rare words",
+            "rcv1 shape" => "rcv1 shape rare words",
+            _ => "small text rare words",
+        };
+        Self { name, without: if self.features() > 10_000 { 1000 } else { 100 }, ..self }
+    }
+
+    /// Whether it is one without its most frequent words.
+    pub fn is_rarer(&self) -> bool {
+        self.without > 0
     }
 
     /// The same with all rows to fit on.
@@ -105,10 +125,11 @@ impl Collection {
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
         let (train, test) = order.split_at(self.train.min(order.len()));
         let of = |rows: &[usize]| rows.iter().map(|&i| labels[i]).collect();
+        let kept = rarest(&design, self.without);
         Ok(Split {
-            train: copied(&design, train, unit_rows)?,
+            train: copied(&design, train, &kept, unit_rows)?,
             train_labels: of(train),
-            test: copied(&design, test, unit_rows)?,
+            test: copied(&design, test, &kept, unit_rows)?,
             test_labels: of(test),
         })
     }
@@ -130,16 +151,28 @@ fn read(path: &Path, positive: &str, features: usize) -> Result<(Sparse<'static>
     }
 }
 
-/// Some rows of a design, copied, each scaled to norm 1 if asked.
-fn copied(design: &Sparse<'static>, rows: &[usize], unit: bool) -> Result<Sparse<'static>> {
+/// All columns but the `without` fullest.
+fn rarest(design: &Sparse<'static>, without: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..design.ncols()).collect();
+    order.sort_by_key(|&j| std::cmp::Reverse(design.column(j).0.len()));
+    let mut kept = order.split_off(without.min(order.len()));
+    kept.sort_unstable();
+    kept
+}
+
+/// Some rows and columns of a design, copied, each row scaled to norm 1 if asked.
+fn copied(design: &Sparse<'static>, rows: &[usize], kept: &[usize], unit: bool) -> Result<Sparse<'static>> {
+    let mut place = vec![None; design.ncols()];
+    kept.iter().enumerate().for_each(|(to, &from)| place[from] = Some(to as u32));
     let (mut pointers, mut columns, mut values, mut row) = (vec![0u64], Vec::new(), Vec::new(), Vec::new());
     for &i in rows {
         design.row(i, &mut row);
+        row.retain(|(j, _)| place[*j].is_some());
         let norm = row.iter().map(|(_, v)| v * v).sum::<f64>().sqrt();
         let scale = if unit && norm > 0.0 { 1.0 / norm } else { 1.0 };
-        columns.extend(row.iter().map(|(j, _)| *j as u32));
+        columns.extend(row.iter().filter_map(|(j, _)| place[*j]));
         values.extend(row.iter().map(|(_, v)| v * scale));
         pointers.push(columns.len() as u64);
     }
-    Ok(Sparse::from_rows(rows.len(), design.ncols(), &pointers, &columns, &values)?)
+    Ok(Sparse::from_rows(rows.len(), kept.len(), &pointers, &columns, &values)?)
 }
