@@ -1,7 +1,7 @@
 //! The questions the GraHTP papers answer, asked of our rows.
 
 use crate::frame::{Curves, Finding, Row, Summary, Verdict, verdict};
-use crate::methods::{self, CONSTANT, GRASP_SCALED, GREEDY, TRUTH};
+use crate::methods::{self, CONSTANT, GRASP_SCALED, GREEDY, HALTED, TRUTH};
 use ksparse_plot::{Axis, Chart};
 
 /// GraHTP and its fast version.
@@ -24,7 +24,7 @@ impl Plots {
     pub fn new(rows: &[&Row], key: impl Fn(&Row) -> usize) -> Self {
         let error = |row: &Row| row.measures.first().copied().unwrap_or(f64::NAN);
         // The truth is no method: it has no time.
-        let timed: Vec<&str> = GREEDY.into_iter().chain(CONSTANT).chain([GRASP_SCALED]).collect();
+        let timed: Vec<&str> = GREEDY.into_iter().chain(CONSTANT).chain(HALTED).chain([GRASP_SCALED]).collect();
         let all: Vec<&str> = timed.iter().copied().chain([TRUTH]).collect();
         Self {
             errors: Curves::new(rows, &all, &key, error),

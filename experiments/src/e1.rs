@@ -8,7 +8,7 @@ mod findings;
 
 use crate::compare::{self, Plots};
 use crate::frame::{Cell, CpuClock, Experiment, Figure, Memo, Page, Result, Row, Settings, Summary};
-use crate::methods::{self, CONSTANT, GREEDY, RESTLESS, TRUTH};
+use crate::methods::{self, CONSTANT, GREEDY, HALTED, TRUTH};
 use ksparse::design::Dense;
 use ksparse::simulate::{self, Correlation, Simulated};
 use ksparse::solver::Progress;
@@ -27,11 +27,6 @@ pub struct LogisticSimulation {
     /// By correlated rows, n, p, seed.
     data: Memo<(bool, usize, usize, u64), Simulated<Dense<'static>>>,
 }
-
-/// Fits whose step is too long to settle, with forward selection beside them for its time.
-const LONG_STEP: &str = "arxiv long step";
-/// Where the papers stop.
-const MOST_ITERATIONS: usize = 50;
 
 /// One of the four plots: a text and a case.
 struct Case {
@@ -74,26 +69,13 @@ impl Experiment for LogisticSimulation {
     fn cells(&self, settings: &Settings) -> Result<Vec<Cell>> {
         let p = if settings.quick { 200 } else { 1000 };
         let mut cells = Vec::new();
-        let long: Vec<usize> = if settings.quick { vec![100, 200] } else { (200..=2000).step_by(200).collect() };
-        for seed in settings.seeds(10, 2) {
-            let cell = |n: usize, method: &str| Cell {
-                variant: LONG_STEP.to_string(),
-                seed,
-                method: method.to_string(),
-                n,
-                p,
-                k: p / 10,
-                lambda: RIDGE,
-                timed: true,
-            };
-            cells.extend(long.iter().flat_map(|&n| [RESTLESS, "fbs"].map(|method| cell(n, method))));
-        }
         for case in cases(settings.quick) {
             for seed in settings.seeds(10, 2) {
                 for &n in &case.ns {
                     // Case 2 asks for more than the truth has.
                     let truth = case.variant.ends_with("case1").then_some(TRUTH);
-                    for method in GREEDY.into_iter().chain(CONSTANT).chain(truth) {
+                    let halted: &[&str] = if case.variant.starts_with("arxiv") { &HALTED } else { &[] };
+                    for method in GREEDY.into_iter().chain(CONSTANT).chain(truth).chain(halted.iter().copied()) {
                         // Forward selection for the largest k passes through the answers for all others.
                         let ks = if method == "fbs" { &case.ks[case.ks.len() - 1..] } else { &case.ks };
                         cells.extend(ks.iter().map(|&k| Cell {
@@ -123,13 +105,13 @@ impl Experiment for LogisticSimulation {
             return Ok(vec![oracle(&data, cell)?]);
         }
         let risk = Risk::new(&data.design, &data.target[..], Logistic::new(2.0)?)?.with_ridge(RIDGE)?;
-        let most = if cell.method == RESTLESS { MOST_ITERATIONS } else { 1000 };
-        let Some(solver) = methods::greedy(&cell.method, most, &risk, cell.k) else { return Ok(Vec::new()) };
+        let Some(solver) = methods::greedy(&cell.method, 1000, &risk, cell.k) else { return Ok(Vec::new()) };
         let wanted: Vec<usize> = cases(settings.quick)
             .into_iter()
             .find(|case| case.variant == cell.variant)
             .map_or_else(|| vec![cell.k], |case| case.ks);
         let mut rows = Vec::new();
+        let mut last = f64::INFINITY;
         let clock = CpuClock::start();
         let mut watch = |at: &Progress| {
             let size = at.support.len();
@@ -139,12 +121,13 @@ impl Experiment for LogisticSimulation {
                 let row = Row { objective: at.value, seconds: clock.seconds(), iterations: at.iteration, ..cell.row() };
                 rows.push(row.measures(judged));
             }
-            ControlFlow::Continue(())
+            let fall = last - at.value;
+            last = at.value;
+            if cell.method == "fbs-small" && fall < 1e-4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let solution = solver.solve(&risk, &Sparsity::new(cell.k), None, &mut watch)?;
         let seconds = clock.seconds();
-        let record = if cell.method == RESTLESS { format!("{:?}", solution.status) } else { String::new() };
-        let row = Row { record, objective: solution.value, seconds, iterations: solution.iterations, ..cell.row() };
+        let row = Row { objective: solution.value, seconds, iterations: solution.iterations, ..cell.row() };
         rows.push(row.measures(judge(&data, &solution.support, &solution.coefficients)));
         Ok(rows)
     }
@@ -170,7 +153,7 @@ impl Experiment for LogisticSimulation {
             page.tables.push(case1.seconds.table(&format!("{name}, case 1: CPU seconds by n"), "n", compare::seconds));
             page.tables.push(case2.errors.table(&format!("{name}, case 2: estimation error by k"), "k", short));
             page.tables.push(case2.seconds.table(&format!("{name}, case 2: CPU seconds by k"), "k", compare::seconds));
-            page.findings.extend(findings::findings(text, &case1, &case2, &findings::restless(&case(rows, LONG_STEP))));
+            page.findings.extend(findings::findings(text, &case1, &case2));
         }
         page
     }

@@ -9,8 +9,9 @@ pub const GREEDY: [&str; 6] = ["grahtp", "fgrahtp", "grasp", "fbs", "foba", "aut
 /// GraHTP and FGraHTP with a constant step of 4/L, as the papers state the methods (their constant they do not state).
 pub const CONSTANT: [&str; 2] = ["grahtp-constant", "fgrahtp-constant"];
 
-/// GraHTP with a constant step too long to settle, 256/L: what its time depends on.
-pub const RESTLESS: &str = "grahtp-restless";
+/// FBS ended before it has k coordinates, by either rule that ends the other methods in the arXiv text: after 50 iterations, or when one changes less than 1e-4 (here: lowers
+/// the loss by less).
+pub const HALTED: [&str; 2] = ["fbs-50", "fbs-small"];
 
 /// GraSP with coordinates compared in units of curvature: what its choice of features depends on.
 pub const GRASP_SCALED: &str = "grasp-scaled";
@@ -30,7 +31,8 @@ pub fn label(method: &str) -> &str {
         GRASP_SCALED => "GraSP, units of curvature",
         TRUTH => "fit on the true support",
         "grahtp-constant" => "GraHTP, constant step",
-        RESTLESS => "GraHTP, step of 256/L",
+        "fbs-50" => "FBS, 50 iterations at most",
+        "fbs-small" => "FBS, ended by a fall below 1e-4",
         "fgrahtp-constant" => "FGraHTP, constant step",
         "glasso" => "GLasso",
         "independent" => "no edges",
@@ -61,6 +63,8 @@ pub fn colour(method: &str) -> usize {
         "htp-constant" => 11,
         "iht-constant" => 12,
         "fgrahtp-constant" => 9,
+        "fbs-50" => 13,
+        "fbs-small" => 14,
         _ => 6,
     }
 }
@@ -73,17 +77,17 @@ pub fn limits(most: usize) -> Limits {
 /// A method of [`GREEDY`] or [`CONSTANT`] under the papers' halting rules. The forward methods end when they have k coordinates.
 pub fn greedy(method: &str, most: usize, risk: &Risk, k: usize) -> Option<Box<dyn Solver>> {
     let limits = limits(most);
-    let constant = |factor: f64| Some(Step::Fixed(factor / risk.smoothness(2 * k)?));
+    let constant = || Some(Step::Fixed(4.0 / risk.smoothness(2 * k)?));
     Some(match method {
         "grahtp" => Box::new(Grahtp { limits, ..Grahtp::default() }),
         "fgrahtp" => Box::new(Grahtp { limits, ..Grahtp::fast() }),
-        "grahtp-constant" => Box::new(Grahtp { limits, step: constant(4.0)?, ..Grahtp::default() }),
-        "fgrahtp-constant" => Box::new(Grahtp { limits, step: constant(4.0)?, ..Grahtp::fast() }),
-        RESTLESS => Box::new(Grahtp { limits, step: constant(256.0)?, ..Grahtp::default() }),
+        "grahtp-constant" => Box::new(Grahtp { limits, step: constant()?, ..Grahtp::default() }),
+        "fgrahtp-constant" => Box::new(Grahtp { limits, step: constant()?, ..Grahtp::fast() }),
         // It need not settle: its f may rise, and the best point seen is returned.
         "grasp" => Box::new(Grasp { limits: self::limits(most.min(50)), ..Grasp::default() }),
         GRASP_SCALED => Box::new(Grasp { scaled: true, limits: self::limits(most.min(50)), ..Grasp::default() }),
-        "fbs" => Box::new(Fbs::default()),
+        "fbs" | "fbs-small" => Box::new(Fbs::default()),
+        "fbs-50" => Box::new(Fbs { limits: self::limits(50) }),
         "foba" => Box::new(Foba::default()),
         "auto" => Box::new(Auto::default()),
         _ => return None,
