@@ -63,8 +63,8 @@ pub fn colour(method: &str) -> usize {
         "htp-constant" => 11,
         "iht-constant" => 12,
         "fgrahtp-constant" => 9,
-        "fbs-50" => 13,
-        "fbs-small" => 14,
+        "fbs-50" => 11,
+        "fbs-small" => 12,
         _ => 6,
     }
 }

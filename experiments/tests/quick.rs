@@ -43,6 +43,16 @@ fn every_experiment_runs_quickly_and_the_report_shows_all() {
             "{id}: nothing is fetched"
         );
         assert!(rows(folder.path(), id).len() > 1, "{id}: rows");
+        let text = fs::read_to_string(folder.path().join(format!("{id}.md"))).expect("the page as Markdown");
+        assert!(
+            text.starts_with(&format!("# {id}: ")) && text.contains("\n| ") && text.contains("\n- *"),
+            "{id}: {text}"
+        );
+        let figures: Vec<&str> = text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+        assert!(
+            !figures.is_empty() && figures.iter().all(|file| folder.path().join(file).exists()),
+            "{id}: {figures:?}"
+        );
         let about = fs::read_to_string(folder.path().join(format!("{id}.about"))).expect("about");
         assert!(about.contains("version: ksparse ") && about.contains("date: 20"));
     }

@@ -1,8 +1,8 @@
-//! Pages and the report: one HTML file each, nothing fetched.
+//! Pages and the report: one HTML file each, nothing fetched; a page also as Markdown.
 
 use super::page::{Finding, Page, Table, Verdict};
 use super::store::{Store, write_file};
-use super::{Experiment, Result, Row, Settings};
+use super::{Experiment, Result, Row, Settings, markdown};
 use ksparse_plot::escape;
 use std::fmt::Write;
 use std::fs;
@@ -22,6 +22,9 @@ pub(super) fn write_page(experiment: &dyn Experiment, rows: &[Row], settings: &S
     let body = section(experiment, &page, &about, rows.len());
     let file = settings.out.join(format!("{id}.html"));
     write_file(&file, &document(&format!("{id} {}", experiment.title()), &body))?;
+    files.push(file);
+    let file = settings.out.join(format!("{id}.md"));
+    write_file(&file, &markdown::page(experiment, &page, &about, rows.len()))?;
     files.push(file);
     Ok(files)
 }
@@ -103,12 +106,13 @@ fn table(out: &mut String, table: &Table) {
 }
 
 fn finding(out: &mut String, finding: &Finding) {
-    let (class, word) = match finding.verdict {
-        Verdict::Agrees => ("agrees", "agrees"),
-        Verdict::Partly => ("partly", "agrees in part"),
-        Verdict::Differs => ("differs", "differs"),
-        Verdict::Open => ("open", "open"),
+    let class = match finding.verdict {
+        Verdict::Agrees => "agrees",
+        Verdict::Partly => "partly",
+        Verdict::Differs => "differs",
+        Verdict::Open => "open",
     };
+    let word = finding.verdict.word();
     let _ = write!(
         out,
         "<li><p class=\"paper\">{}</p><p><b class=\"{class}\">{word}</b> {}</p>",

@@ -13,6 +13,7 @@ mod cell;
 mod curves;
 mod html;
 mod machine;
+mod markdown;
 mod page;
 mod run;
 mod store;

@@ -69,6 +69,18 @@ pub enum Verdict {
     Open,
 }
 
+impl Verdict {
+    /// For people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Partly => "agrees in part",
+            Self::Differs => "differs",
+            Self::Open => "open",
+        }
+    }
+}
+
 /// One finding of a paper, and what was found here.
 #[derive(Debug, Clone)]
 pub struct Finding {
