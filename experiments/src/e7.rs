@@ -335,7 +335,7 @@ fn reason(name: &str, seconds: &Curves) -> String {
         );
     }
     if name.contains("hinge") {
-        return "HTP is the exception, the dual methods leave IHT and SVR-GHT behind: it takes as many swaps at once as lower f.".to_string();
+        return "HTP is the exception, the dual methods leave IHT and SVR-GHT behind nearly everywhere: it takes as many swaps at once as lower f.".to_string();
     }
     "IHT takes Barzilai-Borwein steps here and HTP minimises exactly on its support; the rows with a constant step show what the step is worth. Where the dual methods do not arrive (Huber, lambda 0.0002), a refit on \
      their support did not reach IHT's value either, tried on rcv1 at k = 200: there it is the support that differs."
