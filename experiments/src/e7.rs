@@ -29,6 +29,12 @@ const MEASURES: [&str; 3] = ["target", "dual", "reached"];
 const TRACE: &str = "trace";
 /// A method that has not arrived after so long is given up.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A quick run has less of it.
+fn patience(quick: bool) -> Duration {
+    if quick { PATIENCE / 40 } else { PATIENCE }
+}
+
 /// Epochs of a trace.
 const EPOCHS: usize = 80;
 
@@ -155,7 +161,7 @@ impl Experiment for DualSpeed {
         }
         let problem = format!("{} {} {} {}", cell.variant, cell.seed, cell.k, cell.lambda);
         let target = *self.target.get(problem, || self.iht(&cell.variant, &risk, cell.k, |_| ()))?;
-        let limits = Limits { tolerance: 0.0, max_iterations: 100_000, time_limit: Some(PATIENCE) };
+        let limits = Limits { tolerance: 0.0, max_iterations: 100_000, time_limit: Some(patience(settings.quick)) };
         if cell.method == RELAXATION {
             let fit = solver("htp", limits).fit(&risk, &Sparsity::new(cell.k))?;
             let watch = &mut |_: &Epoch| ControlFlow::Continue(());
