@@ -272,14 +272,13 @@ impl Objective for Precision {
     }
 
     fn hessian<'a>(&'a self, x: SparseRef) -> Option<Box<dyn Hessian + 'a>> {
-        let (value, inverse) = self.value_and_inverse(x);
-        value.is_finite().then(|| Box::new(LogDetHessian { inverse }) as Box<dyn Hessian>)
+        LogDetHessian::of(self.value_and_inverse(x))
     }
 
     fn gradient_and_hessian<'a>(&'a self, x: SparseRef, gradient: &mut [f64]) -> Option<Box<dyn Hessian + 'a>> {
-        let (value, inverse) = self.value_and_inverse(x);
-        self.gradient(&inverse, gradient);
-        value.is_finite().then(|| Box::new(LogDetHessian { inverse }) as Box<dyn Hessian>)
+        let at = self.value_and_inverse(x);
+        self.gradient(&at.1, gradient);
+        LogDetHessian::of(at)
     }
 
     fn block_cost(&self, left: usize, right: usize) -> f64 {
@@ -303,6 +302,11 @@ struct LogDetHessian {
 }
 
 impl LogDetHessian {
+    /// At a point with this value and inverse; `None` outside the cone or the bounds.
+    fn of((value, inverse): (f64, Mat<f64>)) -> Option<Box<dyn Hessian>> {
+        value.is_finite().then(|| Box::new(Self { inverse }) as Box<dyn Hessian>)
+    }
+
     fn diagonal_entry(&self, (i, j): (usize, usize)) -> f64 {
         let w = &self.inverse;
         if i == j { w[(i, i)] * w[(i, i)] } else { w[(i, i)] * w[(j, j)] + w[(i, j)] * w[(i, j)] }
