@@ -152,7 +152,7 @@ impl Experiment for DualSpeed {
         let risk = Risk::from_boxes(Box::new(&data.train), Cow::Borrowed(&data.train_labels), loss(&cell.variant))?;
         let risk = risk.with_ridge(cell.lambda)?;
         // The copy by rows that some methods read is made before the clock starts: it belongs to the data.
-        ksparse::design::Design::row_dot(&data.train, 0, &vec![0.0; cell.p]);
+        ksparse::design::Design::dot_rows(&data.train, &[0], &vec![0.0; cell.p], &mut [0.0]);
         if cell.method == "iht" {
             let (mut iterations, clock) = (0, CpuClock::start());
             let value = self.iht(&cell.variant, &risk, cell.k, |at| iterations = at.iteration)?;

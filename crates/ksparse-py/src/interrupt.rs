@@ -68,6 +68,16 @@ impl Design for Interruptible<'_> {
         self.inner.row(i, out);
     }
 
+    fn dot_rows(&self, rows: &[usize], w: &[f64], out: &mut [f64]) {
+        self.unless_halted(out, |out| self.inner.dot_rows(rows, w, out));
+    }
+
+    fn add_rows(&self, rows: &[usize], factors: &[f64], out: &mut [f64]) {
+        if !self.halted() {
+            self.inner.add_rows(rows, factors, out);
+        }
+    }
+
     fn cost(&self) -> f64 {
         self.inner.cost()
     }

@@ -42,6 +42,16 @@ pub(crate) fn worth_splitting(operations: usize) -> bool {
     operations > 200_000 && rayon::current_num_threads() > 1
 }
 
+/// `out[s] = value(rows[s])`, side by side when `operations` are worth it.
+pub(crate) fn for_each_row(rows: &[usize], operations: usize, out: &mut [f64], value: impl Fn(usize) -> f64 + Sync) {
+    let one = |(o, &i): (&mut f64, &usize)| *o = value(i);
+    if worth_splitting(operations) {
+        out.par_iter_mut().zip(rows).with_min_len(64).for_each(one);
+    } else {
+        out.iter_mut().zip(rows).for_each(one);
+    }
+}
+
 /// Calls `work(b, block)` for the blocks of `width` columns of a matrix, in parallel when `operations` are worth it.
 pub(crate) fn for_column_blocks(
     mut matrix: MatMut<'_, f64>,

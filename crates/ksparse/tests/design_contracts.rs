@@ -70,6 +70,26 @@ fn check(name: &str, design: &dyn Design, x: &Table, tolerance: f64) {
         row.iter().for_each(|&(j, v)| full[j] = v);
         assert_close(&format!("{name}: row {i}"), &full, x.row(i), tolerance);
     }
+    check_rows(name, design, x, tolerance);
+}
+
+/// Products with some rows, in any order, one of them twice.
+fn check_rows(name: &str, design: &dyn Design, x: &Table, tolerance: f64) {
+    let rng = &mut rng(13);
+    let w = normals(rng, x.p);
+    let mut rows = shuffled(rng, x.n);
+    rows.truncate(x.n.div_ceil(2));
+    rows.extend(rows.first().copied());
+    let mut out = vec![f64::NAN; rows.len()];
+    design.dot_rows(&rows, &w, &mut out);
+    let expected: Vec<f64> = rows.iter().map(|&i| x.row(i).iter().zip(&w).map(|(x, w)| x * w).sum()).collect();
+    assert_close(&format!("{name}: dot_rows"), &out, &expected, tolerance);
+    let factors = normals(rng, rows.len());
+    let mut out = w.clone();
+    design.add_rows(&rows, &factors, &mut out);
+    let added = |j: usize| rows.iter().zip(&factors).map(|(&i, f)| f * x.at(i, j)).sum::<f64>();
+    let expected: Vec<f64> = (0..x.p).map(|j| w[j] + added(j)).collect();
+    assert_close(&format!("{name}: add_rows"), &out, &expected, tolerance);
 }
 
 fn check_cross(

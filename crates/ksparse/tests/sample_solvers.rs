@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::{NEED_SAMPLES, Problem, Table, assert_close, close, iterates, normals, rng, smooth_losses};
-use ksparse::design::{Design, Scaled};
+use common::{NEED_SAMPLES, Problem, Table, assert_close, close, normals, rng, smooth_losses};
+use ksparse::design::Scaled;
 use ksparse::loss::{Hinge, Huber, Logistic, Loss, Squared};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::solver::{self, Diht, DualStep, Grahtp, Limits, Sdiht, Solution, Solver, Status, Step, Svrght};
@@ -131,29 +131,6 @@ fn the_storage_does_not_matter() {
                 let what = format!("{} on {name}, {storage}", solver.name());
                 assert_eq!(answer.support, first.support, "{what}");
                 assert_close(&what, &answer.coefficients, &first.coefficients, 1e-6);
-            }
-        }
-    }
-}
-
-#[test]
-fn one_block_is_diht_step_by_step() {
-    for (name, problem) in draws(0..40) {
-        let risk = problem.risk();
-        let smooth = risk.loss().smoothness().is_some();
-        let mut steps = vec![DualStep::Adaptive, DualStep::Fixed(0.01)];
-        if smooth {
-            steps.extend([DualStep::Shifted]);
-        }
-        for step in steps {
-            let limits = Limits { max_iterations: 200, tolerance: 0.0, ..Limits::default() };
-            let whole = iterates(K, &Diht { step, limits, refit: false }, &risk);
-            let one = iterates(K, &Sdiht { step, limits, refit: false, blocks: Some(1), seed: 3 }, &risk);
-            assert_eq!((whole.len(), one.len()), (200, 200), "{name} {step:?}");
-            for (t, (a, b)) in whole.iter().zip(&one).enumerate() {
-                let what = format!("{name}, {step:?}, step {t}");
-                assert_eq!(a.0, b.0, "{what}");
-                assert_close(&what, &b.1, &a.1, 1e-10);
             }
         }
     }
@@ -433,29 +410,4 @@ fn hinge_goes_to_auto_htp_and_iht() {
     }
     eprintln!("auto finds the optimum of {optimal} of {total} hinge problems");
     assert!(optimal as f64 >= 0.9 * total as f64, "{optimal} of {total}");
-}
-
-#[test]
-fn rows_can_be_multiplied_one_by_one() {
-    let rng = &mut rng(36);
-    let x = Table::sparse(rng, 13, 17, 0.4).rounded();
-    let w = normals(rng, 17);
-    let designs = x.every_storage().into_iter().chain([
-        ("scaled", Box::new(Scaled::standardize(x.csc(), None).unwrap()) as Box<dyn Design>),
-        ("rows", Box::new(ksparse::design::Rows::new(x.dense(), vec![3, 3, 0, 12]).unwrap())),
-    ]);
-    for (name, design) in designs {
-        let design = ksparse::design::WithIntercept::new(design);
-        let w: Vec<f64> = w.iter().copied().chain([0.7]).collect();
-        for i in 0..design.nrows() {
-            let mut row = Vec::new();
-            design.row(i, &mut row);
-            let dot: f64 = row.iter().map(|&(j, v)| v * w[j]).sum();
-            assert!(close(design.row_dot(i, &w), dot, 1e-13, 1.0), "{name}");
-            let mut out = w.clone();
-            design.row_add(i, -1.5, &mut out);
-            row.iter().for_each(|&(j, v)| out[j] += 1.5 * v);
-            assert_close(name, &out, &w, 1e-13);
-        }
-    }
 }

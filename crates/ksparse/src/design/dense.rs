@@ -4,7 +4,7 @@ use super::{Columns, Costs, Design};
 use crate::error::{Error, Result, check_len};
 use crate::kernels::{self, Entry};
 use crate::sparsity::SparseRef;
-use crate::threads::{for_column_blocks, worth_splitting};
+use crate::threads::{for_column_blocks, for_each_row, worth_splitting};
 use faer::linalg::matmul::{self, triangular::BlockStructure};
 use faer::prelude::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -188,12 +188,12 @@ impl<T: Entry> Design for Dense<'_, T> {
         }
     }
 
-    fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
-        kernels::dot(self.whole_row(i), w)
+    fn dot_rows(&self, rows: &[usize], w: &[f64], out: &mut [f64]) {
+        for_each_row(rows, rows.len() * self.ncols, out, |i| kernels::dot(self.whole_row(i), w));
     }
 
-    fn row_add(&self, i: usize, factor: f64, out: &mut [f64]) {
-        kernels::axpy(factor, self.whole_row(i), out);
+    fn add_rows(&self, rows: &[usize], factors: &[f64], out: &mut [f64]) {
+        rows.iter().zip(factors).for_each(|(&i, &factor)| kernels::axpy(factor, self.whole_row(i), out));
     }
 }
 

@@ -149,15 +149,16 @@ impl<D: Design> Design for WithIntercept<D> {
         out.push((self.inner.ncols(), 1.0));
     }
 
-    fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
+    fn dot_rows(&self, rows: &[usize], w: &[f64], out: &mut [f64]) {
         let (body, last) = w.split_at(self.inner.ncols());
-        self.inner.row_dot(i, body) + last[0]
+        self.inner.dot_rows(rows, body, out);
+        out.iter_mut().for_each(|o| *o += last[0]);
     }
 
-    fn row_add(&self, i: usize, factor: f64, out: &mut [f64]) {
+    fn add_rows(&self, rows: &[usize], factors: &[f64], out: &mut [f64]) {
         let (body, last) = out.split_at_mut(self.inner.ncols());
-        self.inner.row_add(i, factor, body);
-        last[0] += factor;
+        self.inner.add_rows(rows, factors, body);
+        last[0] += factors.iter().sum::<f64>();
     }
 }
 

@@ -60,19 +60,13 @@ pub trait Design: Send + Sync {
     /// The entries of row `i` that are not zero, by column: pairs appended to `out` (cleared first).
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>);
 
-    /// `sum_j X[i, j] w[j]` over a whole vector w. The first call may turn the matrix round once: the copy by rows stays in memory.
-    fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
-        let mut row = Vec::new();
-        self.row(i, &mut row);
-        row.iter().map(|&(j, v)| v * w[j]).sum()
-    }
+    /// `out[s] = sum_j X[rows[s], j] w[j]` over a whole vector w. The first call may turn the matrix round once: the copy by rows
+    /// stays in memory.
+    fn dot_rows(&self, rows: &[usize], w: &[f64], out: &mut [f64]);
 
-    /// `out[j] += factor X[i, j]`: the cost is that of the row's entries, as for [`row_dot`](Self::row_dot).
-    fn row_add(&self, i: usize, factor: f64, out: &mut [f64]) {
-        let mut row = Vec::new();
-        self.row(i, &mut row);
-        row.iter().for_each(|&(j, v)| out[j] += factor * v);
-    }
+    /// `out[j] += sum_s factors[s] X[rows[s], j]`: the cost is that of the rows' entries, as for [`dot_rows`](Self::dot_rows), and
+    /// for a wrapper at most that of a pass over `out`.
+    fn add_rows(&self, rows: &[usize], factors: &[f64], out: &mut [f64]);
 
     /// The work of one pass over all the data (`tmul`), in multiply-adds of a streaming loop.
     fn cost(&self) -> f64;
@@ -151,11 +145,11 @@ macro_rules! delegate {
             fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
                 (**self).row(i, out)
             }
-            fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
-                (**self).row_dot(i, w)
+            fn dot_rows(&self, rows: &[usize], w: &[f64], out: &mut [f64]) {
+                (**self).dot_rows(rows, w, out)
             }
-            fn row_add(&self, i: usize, factor: f64, out: &mut [f64]) {
-                (**self).row_add(i, factor, out)
+            fn add_rows(&self, rows: &[usize], factors: &[f64], out: &mut [f64]) {
+                (**self).add_rows(rows, factors, out)
             }
             fn cost(&self) -> f64 {
                 (**self).cost()

@@ -40,6 +40,11 @@ impl<D: Design> Rows<D> {
     pub fn rows(&self) -> &[usize] {
         &self.rows
     }
+
+    /// Rows of the view as rows of the inner design.
+    fn listed(&self, rows: &[usize]) -> Vec<usize> {
+        rows.iter().map(|&i| self.rows[i]).collect()
+    }
 }
 
 /// The transpose of the selection: sums the entries of `r` that belong to the same inner row.
@@ -98,12 +103,12 @@ impl<D: Design> Design for Rows<D> {
         self.inner.row(self.rows[i], out);
     }
 
-    fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
-        self.inner.row_dot(self.rows[i], w)
+    fn dot_rows(&self, rows: &[usize], w: &[f64], out: &mut [f64]) {
+        self.inner.dot_rows(&self.listed(rows), w, out);
     }
 
-    fn row_add(&self, i: usize, factor: f64, out: &mut [f64]) {
-        self.inner.row_add(self.rows[i], factor, out);
+    fn add_rows(&self, rows: &[usize], factors: &[f64], out: &mut [f64]) {
+        self.inner.add_rows(&self.listed(rows), factors, out);
     }
 }
 

@@ -158,12 +158,32 @@ impl<D: Design> Design for Scaled<D> {
     /// Every entry of the row that is not zero after centring: as a rule, all p of them.
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
         self.inner.row(i, out);
-        let mut full: Vec<f64> = self.centre.iter().zip(&self.scale).map(|(m, s)| -m / s).collect();
-        for &(j, v) in out.iter() {
-            full[j] = (v - self.centre[j]) / self.scale[j];
+        // The stored entries move to their places from the last to the first, so that none is overwritten before it is read.
+        let mut stored = out.len();
+        out.resize(self.ncols(), (0, 0.0));
+        for j in (0..self.ncols()).rev() {
+            let found = stored > 0 && out[stored - 1].0 == j;
+            let v = if found { out[stored - 1].1 } else { 0.0 };
+            stored -= usize::from(found);
+            out[j] = (j, (v - self.centre[j]) / self.scale[j]);
         }
-        out.clear();
-        out.extend(full.into_iter().enumerate().filter(|(_, v)| *v != 0.0));
+        out.retain(|(_, v)| *v != 0.0);
+    }
+
+    fn dot_rows(&self, rows: &[usize], w: &[f64], out: &mut [f64]) {
+        let values: Vec<f64> = w.iter().zip(&self.scale).map(|(w, s)| w / s).collect();
+        let shift: f64 = values.iter().zip(&self.centre).map(|(v, m)| v * m).sum();
+        self.inner.dot_rows(rows, &values, out);
+        out.iter_mut().for_each(|o| *o -= shift);
+    }
+
+    fn add_rows(&self, rows: &[usize], factors: &[f64], out: &mut [f64]) {
+        let mut sums = vec![0.0; self.ncols()];
+        self.inner.add_rows(rows, factors, &mut sums);
+        let total: f64 = factors.iter().sum();
+        for (((o, sum), m), s) in out.iter_mut().zip(sums).zip(&self.centre).zip(&self.scale) {
+            *o += (sum - m * total) / s;
+        }
     }
 }
 

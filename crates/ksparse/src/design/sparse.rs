@@ -4,7 +4,7 @@ use super::{Columns, Costs, Design};
 use crate::error::{Error, Result, check_len, check_option};
 use crate::kernels::Entry;
 use crate::sparsity::SparseRef;
-use crate::threads::{for_column_blocks, worth_splitting};
+use crate::threads::{for_column_blocks, for_each_row, worth_splitting};
 use faer::prelude::ReborrowMut;
 use faer::{Mat, MatMut};
 use rayon::prelude::*;
@@ -297,14 +297,20 @@ impl<T: Entry> Design for Sparse<'_, T> {
         out.extend(self.by_row().row(i));
     }
 
-    fn row_dot(&self, i: usize, w: &[f64]) -> f64 {
-        let (columns, values) = self.by_row().entries(i);
-        dot(columns, values, w)
+    fn dot_rows(&self, rows: &[usize], w: &[f64], out: &mut [f64]) {
+        let by_row = self.by_row();
+        let work = rows.len() * (4 * self.nnz() / self.nrows.max(1));
+        for_each_row(rows, work, out, |i| {
+            let (columns, values) = by_row.entries(i);
+            dot(columns, values, w)
+        });
     }
 
-    fn row_add(&self, i: usize, factor: f64, out: &mut [f64]) {
-        let (columns, values) = self.by_row().entries(i);
-        scatter(factor, columns, values, out);
+    fn add_rows(&self, rows: &[usize], factors: &[f64], out: &mut [f64]) {
+        for (&i, &factor) in rows.iter().zip(factors) {
+            let (columns, values) = self.by_row().entries(i);
+            scatter(factor, columns, values, out);
+        }
     }
 }
 

@@ -352,7 +352,8 @@ pub(super) fn spectral_estimate(risk: &Risk, block: &[usize]) -> f64 {
             design.tmul(r, v);
         } else {
             v.fill(0.0);
-            block.iter().for_each(|&i| design.row_add(i, r[i], v));
+            let factors: Vec<f64> = block.iter().map(|&i| r[i]).collect();
+            design.add_rows(block, &factors, v);
         }
         risk.free().iter().for_each(|&j| v[j] = 0.0);
     };
@@ -373,7 +374,9 @@ pub(super) fn spectral_estimate(risk: &Risk, block: &[usize]) -> f64 {
             design.mul(SparseRef::new(&all, &v), &mut r);
             r.iter_mut().zip(c).for_each(|(r, c)| *r *= c);
         } else {
-            block.iter().for_each(|&i| r[i] = c[i] * design.row_dot(i, &v));
+            let mut z = vec![0.0; block.len()];
+            design.dot_rows(block, &v, &mut z);
+            block.iter().zip(z).for_each(|(&i, z)| r[i] = c[i] * z);
         }
         let before = v.clone();
         pull(&r, &mut v);

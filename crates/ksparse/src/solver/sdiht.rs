@@ -7,7 +7,7 @@
 //! m = (entries of X) / p: single samples for a full matrix, fewer blocks where H_k would dominate. Blocks pay because the curvature of the
 //! dual in the variables of a block is so much smaller than in all: the steps are longer in the same proportion.
 //!
-//! The first step turns the design round once (see [`Design::row_dot`](crate::design::Design::row_dot)): a sparse one then takes 12 more bytes an entry, a dense one twice
+//! The first step turns the design round once (see [`Design::dot_rows`](crate::design::Design::dot_rows)): a sparse one then takes 12 more bytes an entry, a dense one twice
 //! its memory. With an unpenalised intercept, blocks keep their sum `sum_i c_i a_i`, hold two samples at least, and are drawn anew every epoch, as otherwise their
 //! sums would never change.
 //!
@@ -19,10 +19,8 @@ use super::{Diht, Limits, Progress, Solution, Solver};
 use crate::error::{Error, Result, check_finite, check_option};
 use crate::objective::{Objective, Risk};
 use crate::sparsity::Sparsity;
-use crate::threads::worth_splitting;
 use rand::{Rng, SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use std::ops::ControlFlow;
 
 /// SDIHT: DIHT by blocks of samples. Needs a [`Risk`](crate::Risk) with a ridge; any loss.
@@ -122,22 +120,16 @@ fn block_step(ascent: &mut Ascent, risk: &Risk, block: usize, w: &mut [f64]) {
     let support = ascent.dual.winners(&ascent.u);
     support.iter().for_each(|&j| w[j] = ascent.u[j]);
     let samples = ascent.blocks[block].clone();
-    let work = samples.len() * (design.cost() / risk.target().len() as f64) as usize;
-    let z: Vec<f64> = if worth_splitting(work) {
-        samples.par_iter().with_min_len(64).map(|&i| design.row_dot(i, w)).collect()
-    } else {
-        samples.iter().map(|&i| design.row_dot(i, w)).collect()
-    };
+    let mut z = vec![0.0; samples.len()];
+    design.dot_rows(&samples, w, &mut z);
     support.iter().for_each(|&j| w[j] = 0.0);
     let before: Vec<f64> = samples.iter().map(|&i| ascent.a[i]).collect();
     ascent.advance(block, &z);
     let unit = -1.0 / risk.ridge();
-    for (&i, before) in samples.iter().zip(before) {
-        let change = ascent.a[i] - before;
-        if change != 0.0 {
-            design.row_add(i, unit * risk.weights()[i] * change, &mut ascent.u);
-        }
-    }
+    let moved = |(&i, before): (&usize, f64)| (i, unit * risk.weights()[i] * (ascent.a[i] - before));
+    let (rows, factors): (Vec<usize>, Vec<f64>) =
+        samples.iter().zip(before).map(moved).filter(|(_, factor)| *factor != 0.0).unzip();
+    design.add_rows(&rows, &factors, &mut ascent.u);
     risk.free().iter().for_each(|&j| ascent.u[j] = 0.0);
 }
 
