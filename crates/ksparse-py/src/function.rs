@@ -196,7 +196,7 @@ impl Objective for Function {
     }
 
     fn block_cost(&self, left: usize, right: usize) -> f64 {
-        if self.python.hessian_block.is_some() { left as f64 * right as f64 } else { f64::INFINITY }
+        if self.python.hessian_block.is_some() { (1.0 + left as f64) * right as f64 } else { f64::INFINITY }
     }
 }
 

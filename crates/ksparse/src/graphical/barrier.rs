@@ -129,6 +129,7 @@ impl Restricted for Barred<'_> {
     }
 
     fn hessian(&mut self, mut out: MatMut<'_, f64>) {
+        out.fill(0.0);
         self.weighted().for_each(|(w, weight)| self.part.add_hessian(w, weight, out.as_mut()));
     }
 

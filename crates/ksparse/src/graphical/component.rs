@@ -205,7 +205,8 @@ impl Restricted for OnComponent<'_> {
         if matrix <= 15.0 * self.product_cost() as f64 { SecondOrder::Matrix } else { SecondOrder::Products }
     }
 
-    fn hessian(&mut self, out: MatMut<'_, f64>) {
+    fn hessian(&mut self, mut out: MatMut<'_, f64>) {
+        out.fill(0.0);
         self.add_hessian(&self.inverse, 1.0, out);
     }
 

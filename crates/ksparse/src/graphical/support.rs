@@ -5,6 +5,7 @@ use super::precision::{Method, Precision};
 use super::triangle::{components, entry};
 use super::{adm, barrier};
 use crate::restricted::{self, Ended, InnerOptions, Outcome, Restricted, SecondOrder};
+use faer::{Mat, MatMut};
 
 /// f on a support.
 pub(super) struct OnSupport<'a> {
@@ -113,6 +114,23 @@ impl Restricted for OnSupport<'_> {
 
     fn second_order(&self) -> SecondOrder {
         SecondOrder::Products
+    }
+
+    /// Block by block: coordinates of different components do not know of each other.
+    fn hessian(&mut self, mut out: MatMut<'_, f64>) {
+        out.fill(0.0);
+        for part in &mut self.parts {
+            let d = part.dim();
+            let mut block = Mat::zeros(d, d);
+            part.hessian(block.as_mut());
+            let places: Vec<usize> = part.component.entries.iter().map(|e| e.place).collect();
+            for b in 0..d {
+                for a in b..d {
+                    let (row, column) = (places[a].max(places[b]), places[a].min(places[b]));
+                    out[(row, column)] = block[(a, b)];
+                }
+            }
+        }
     }
 
     fn hessian_product(&mut self, v: &[f64], out: &mut [f64]) {

@@ -16,7 +16,7 @@
 use super::corners;
 use super::exchange::{Effort, polish};
 use super::grahtp::descend;
-use super::prune::{prune, widen_and_prune};
+use super::prune::{Drop, prune, widen_and_prune};
 use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
 use super::{Fbs, Limits, Progress, Solution, Solver, Status};
@@ -77,7 +77,7 @@ impl Solver for Auto {
             let (at, status) = corners::search(&mut run, risk, sparsity, first)?;
             return Ok(run.finish(at, status));
         }
-        let plan = Plan::new(&run);
+        let mut plan = Plan::new(&run);
         let (mut at, mut status) = search(&mut run, first, &plan)?;
         let others = if start.is_none() { plan.other_starts(objective.dim(), &run.budget.free) } else { Vec::new() };
         for other in others {
@@ -98,7 +98,7 @@ impl Solver for Auto {
             // The two answers share most of their coordinates; the best of both is often better than either.
             if !is_limit(status)
                 && both.len() > at.support.len()
-                && let Some(mixed) = prune(&run, &at, both, &plan.leap_refit())?
+                && let Some(mixed) = prune(&run, &at, both, plan.drop, &plan.leap_refit())?
             {
                 let next;
                 (next, status) = refine(&mut run, mixed, &plan, at.value)?;
@@ -106,6 +106,10 @@ impl Solver for Auto {
                     at = next;
                 }
             }
+        }
+        if plan.drop == Drop::Smallest && plan.second_order && !is_limit(status) {
+            plan.drop = Drop::Cheapest;
+            (at, status) = refine(&mut run, at, &plan, f64::INFINITY)?;
         }
         let x = at.x.clone();
         let at = run.refit(at.support, x, &InnerOptions::EXACT)?;
@@ -124,6 +128,9 @@ struct Plan {
     second_order: bool,
     /// Leaps to try, longest first.
     leaps: Vec<usize>,
+    /// Whom leaps drop. The smallest first, and the cheapest by the model from there, where a block of the Hessian costs no pass
+    /// over data and refits are all that counts.
+    drop: Drop,
     /// Candidates of an ordinary exchange round, and of the last.
     effort: Effort,
     /// Which other starts are cheap too: forward selection, or at least by blocks, backward elimination, forward selection from each coordinate.
@@ -161,6 +168,7 @@ impl Plan {
             has_hessian: block_cost(1, 1).is_finite(),
             second_order: !leaps.is_empty(),
             leaps,
+            drop: if block_cost(0, 1) == 0.0 { Drop::Smallest } else { Drop::Cheapest },
             effort: Effort {
                 narrow,
                 wide: narrow.max((0.25 * budget / one) as usize),
@@ -219,7 +227,7 @@ fn begin_elsewhere(
     start: OtherStart,
 ) -> Result<Option<Iterate>> {
     let seed = match start {
-        OtherStart::Backward => return widen_and_prune(run, at, run.objective.dim(), &plan.effort.refit),
+        OtherStart::Backward => return widen_and_prune(run, at, run.objective.dim(), plan.drop, &plan.effort.refit),
         OtherStart::Blocks => return grow(run, plan).map(Some),
         OtherStart::Forward => None,
         OtherStart::ForwardFrom(j) => Some(Solution::guess(vec![j], vec![f64::MIN_POSITIVE])),
@@ -271,7 +279,7 @@ fn spread(units: &[f64]) -> f64 {
 fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) -> Result<(Iterate, Status)> {
     record_below = record_below.min(at.value);
     let k = run.budget.k;
-    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, extra, &plan.leap_refit());
+    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, extra, plan.drop, &plan.leap_refit());
 
     // Short leaps on their own, while they gain more than a trifle.
     while let Some(next) = leap(run, &at, (k / 2).max(1))? {

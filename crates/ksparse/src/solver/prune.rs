@@ -3,7 +3,8 @@
 //! From a point on k coordinates the m most promising ones outside are added, f is minimised on all k + m, and the m cheapest are
 //! dropped again. On the quadratic model dropping a raises f by `w_a^2 / (2 d_a)`, d the diagonal of the inverse Hessian, and moves
 //! the rest; inverse and point are updated after each drop, so that a coordinate whose substitute has gone becomes dear. This escapes
-//! points that no single exchange improves.
+//! points that no single exchange improves. Dropping the smallest `|w_a|` instead knows less and leads elsewhere: where coordinates
+//! share one unit (edges of a network) it is as good on average, and together the two are better than either.
 
 use super::model::LocalModel;
 use super::run::{Iterate, Run};
@@ -12,14 +13,35 @@ use crate::error::Result;
 use crate::restricted::{InnerOptions, Restricted, SecondOrder};
 use faer::Mat;
 
-/// The point after adding `extra` coordinates and dropping as many; `None` when the objective offers no Hessian.
-pub(super) fn widen_and_prune(run: &Run, at: &Iterate, extra: usize, refit: &InnerOptions) -> Result<Option<Iterate>> {
-    let support = Ranking::new(&run.budget, at, run.gradient(at)?, run.units(at), extra).widened(at, extra);
-    prune(run, at, support, refit)
+/// Which coordinates of a widened support are dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Drop {
+    /// Those whose absence costs least on the quadratic model.
+    Cheapest,
+    /// The smallest as they stand.
+    Smallest,
 }
 
-/// Minimises on `support` from `at` and drops the cheapest coordinates until k are left.
-pub(super) fn prune(run: &Run, at: &Iterate, mut support: Vec<usize>, refit: &InnerOptions) -> Result<Option<Iterate>> {
+/// The point after adding `extra` coordinates and dropping as many; `None` when the objective offers no Hessian.
+pub(super) fn widen_and_prune(
+    run: &Run,
+    at: &Iterate,
+    extra: usize,
+    drop: Drop,
+    refit: &InnerOptions,
+) -> Result<Option<Iterate>> {
+    let support = Ranking::new(&run.budget, at, run.gradient(at)?, run.units(at), extra).widened(at, extra);
+    prune(run, at, support, drop, refit)
+}
+
+/// Minimises on `support` from `at` and drops coordinates until k are left.
+pub(super) fn prune(
+    run: &Run,
+    at: &Iterate,
+    mut support: Vec<usize>,
+    drop: Drop,
+    refit: &InnerOptions,
+) -> Result<Option<Iterate>> {
     let mut x = run.carry(at, &support);
     let goal = run.budget.k + run.budget.free.len();
     loop {
@@ -35,7 +57,10 @@ pub(super) fn prune(run: &Run, at: &Iterate, mut support: Vec<usize>, refit: &In
         // Half of the surplus per refit, a small one at once: the model is trusted for a short way only.
         let exact = run.objective.is_quadratic() || surplus <= 1 + goal / 16;
         let drops = if exact { surplus } else { surplus.div_ceil(2) };
-        (support, x) = drop_cheapest(run, &wide, &mut *restricted, drops);
+        (support, x) = match drop {
+            Drop::Cheapest => drop_cheapest(run, &wide, &mut *restricted, drops),
+            Drop::Smallest => drop_smallest(run, &wide, &mut *restricted, drops),
+        };
         if support.len() == wide.support.len() {
             return Ok(None); // the model has nothing to say
         }
@@ -57,4 +82,18 @@ fn drop_cheapest(run: &Run, at: &Iterate, f: &mut dyn Restricted, drops: usize) 
     }
     let keep: Vec<usize> = (0..k).filter(|&a| kept[a]).collect();
     (keep.iter().map(|&a| at.support[a]).collect(), keep.iter().map(|&a| model.x[a]).collect())
+}
+
+/// The support without its `drops` smallest coordinates after a gradient step, and that point there.
+fn drop_smallest(run: &Run, at: &Iterate, f: &mut dyn Restricted, drops: usize) -> (Vec<usize>, Vec<f64>) {
+    let mut gradient = vec![0.0; at.support.len()];
+    f.value_and_gradient(&at.x, &mut gradient);
+    let x: Vec<f64> = at.x.iter().zip(&gradient).map(|(x, g)| x - g).collect();
+    let mut movable: Vec<usize> = (0..x.len()).filter(|&a| !run.budget.is_free(at.support[a])).collect();
+    // Of equal ones the larger index: ties go to the smaller.
+    movable.sort_by(|&a, &b| x[a].abs().total_cmp(&x[b].abs()).then(b.cmp(&a)));
+    let mut kept = vec![true; x.len()];
+    movable.iter().take(drops).for_each(|&a| kept[a] = false);
+    let keep: Vec<usize> = (0..x.len()).filter(|&a| kept[a]).collect();
+    (keep.iter().map(|&a| at.support[a]).collect(), keep.iter().map(|&a| x[a]).collect())
 }

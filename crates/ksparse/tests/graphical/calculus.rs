@@ -1,6 +1,7 @@
 //! Derivatives against finite differences, values against plain formulas.
 
 use crate::{eigenvalues, model, support};
+use faer::Mat;
 use ksparse::graphical::{coordinate, entry};
 use ksparse::{Objective, SparseRef};
 
@@ -83,7 +84,7 @@ fn hessian_by_finite_differences() {
     model.value_and_gradient(SparseRef::new(&support, &x), &mut alone);
     assert_eq!(with, alone);
     assert_eq!(together.block(&all, &all), block);
-    // The restriction says the same: products, diagonal, gradient.
+    // The restriction says the same: matrix, products, diagonal, gradient.
     let mut restricted = model.restrict(&support);
     let mut slope = vec![0.0; support.len()];
     restricted.value_and_gradient(&x, &mut slope);
@@ -94,7 +95,12 @@ fn hessian_by_finite_differences() {
     restricted.hessian_product(&v, &mut product);
     let mut own = vec![0.0; support.len()];
     restricted.hessian_diagonal(&mut own);
+    let mut lower = Mat::from_fn(support.len(), support.len(), |_, _| f64::NAN);
+    restricted.hessian(lower.as_mut());
     for (a, &c) in support.iter().enumerate() {
+        for (b, &d) in support[..=a].iter().enumerate() {
+            assert!((lower[(a, b)] - block[(c, d)]).abs() < 1e-12, "{:?} {:?}", entry(c), entry(d));
+        }
         assert!((slope[a] - whole[c]).abs() < 1e-12);
         assert!((own[a] - diagonal[c]).abs() < 1e-12);
         let expected: f64 = support.iter().zip(&v).map(|(&b, v)| block[(c, b)] * v).sum();

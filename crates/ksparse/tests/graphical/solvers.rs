@@ -6,7 +6,7 @@ use faer::prelude::Solve;
 use ksparse::design::Dense;
 use ksparse::graphical::{Bounds, Covariance, Precision, Units, coordinate, entry};
 use ksparse::solver::{self, Debias, Fbs, Grahtp, Grasp, Solver, Step};
-use ksparse::{Objective, Path, Solution, Sparsity, Threads, simulate};
+use ksparse::{Auto, Objective, Path, Solution, Sparsity, Threads, simulate};
 
 fn every_solver() -> Vec<Box<dyn Solver>> {
     vec![
@@ -172,6 +172,30 @@ fn scaled_grahtp_is_not_fooled_by_clusters() {
         forward += fit(&Fbs::default());
     }
     assert!(ours < forward && ours < plain, "{ours}, plain {plain}, forward selection {forward}");
+}
+
+/// What `auto` reached on networks when its leaps dropped the smallest edges only: never less since.
+#[test]
+fn auto_is_never_above_what_it_was() {
+    // Variables, rows, seed, edges, f.
+    let before = [
+        (10, 20, 3, 20, 5.595287143512),
+        (10, 20, 11, 10, 6.185908155322),
+        (20, 200, 9, 20, 15.1330438882),
+        (20, 40, 10, 20, 12.64987624917),
+        (25, 50, 3, 50, 13.50663390933),
+        (30, 60, 3, 60, 18.15308605936),
+        (40, 400, 3, 40, 29.2309212719),
+    ];
+    let mut gained = 0.0;
+    for (p, n, seed, k, value) in before {
+        let samples = simulate::precision(n, 2, p, seed).train;
+        let model = Precision::new(Covariance::from_samples(&samples, Units::Standardized).unwrap()).unwrap();
+        let found = Auto::default().fit(&model, &Sparsity::new(k)).unwrap().value;
+        assert!(found <= value + 1e-9 * value, "{p} variables, seed {seed}: {found}, was {value}");
+        gained += value - found;
+    }
+    assert!(gained > 0.04, "gained {gained}");
 }
 
 #[test]
