@@ -163,7 +163,7 @@ impl Solver for Grahtp {
         match (self.fixed_step(objective, &run.budget)?, self.debias) {
             (Some(eta), _) => {
                 let first = run.begin_at(start)?;
-                self.with_fixed_step(run, first, eta)
+                self.with_fixed_step(run, first, start.is_none(), eta)
             }
             (None, Debias::Exact) => {
                 if self.scaled {
@@ -187,8 +187,8 @@ impl Solver for Grahtp {
 }
 
 impl Grahtp {
-    /// S1 to S3 with a constant eta.
-    fn with_fixed_step(&self, mut run: Run, mut at: Iterate, eta: f64) -> Result<Solution> {
+    /// S1 to S3 with a constant eta. `minimised` says whether f is at its minimum on the support of the first point already.
+    fn with_fixed_step(&self, mut run: Run, mut at: Iterate, mut minimised: bool, eta: f64) -> Result<Solution> {
         let mut best = at.clone();
         let mut seen = HashSet::new();
         loop {
@@ -200,18 +200,21 @@ impl Grahtp {
             if next.value < best.value {
                 best = next.clone();
             }
-            let same_support = next.support == at.support;
-            // With exact debiasing the support determines the point, so a support seen before means a cycle.
+            // With exact debiasing the support determines the point: the same support again is a fixed point, if both were minimised
+            // on it (a given start was not), and one seen before a cycle.
             let exact = self.debias == Debias::Exact;
-            let cycled = exact && !same_support && !seen.insert(next.support.clone());
+            let fixed = exact && minimised && next.support == at.support;
+            let cycled = exact && !fixed && !seen.insert(next.support.clone());
+            minimised = exact;
             let limit = run.record(&at, &next, Some(eta));
             let settled = run.settled(&at, &next);
             at = next;
             if let Some(status) = limit.filter(|s| s.outranks_convergence()) {
                 return Ok(run.finish(best, status));
             }
-            if exact && same_support {
-                return Ok(run.finish(best, Status::SupportStable));
+            if fixed {
+                // The method's own answer, also where a longer step than the theory's has passed a lower point on the way.
+                return Ok(run.finish(at, Status::SupportStable));
             }
             if cycled {
                 return Ok(run.finish(best, Status::Cycled));

@@ -5,11 +5,13 @@
 //! * `theorem_two`: the contraction towards a sparse target, exact recovery.
 //! * `condition`: Condition C and the gradient bounds, on random points.
 //! * `descent`: f never rises under the adaptive step.
+//! * `fixed_points`: a fixed step from random starts ends at a fixed point, in a cycle or at a limit, and says which.
 
 #![allow(clippy::unwrap_used)]
 
 mod condition;
 mod descent;
+mod fixed_points;
 mod iterates;
 mod theorem_one;
 mod theorem_two;
