@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Problem, Table, assert_close, iterates, rng, smooth_losses};
+use ksparse::loss::{Hinge, Loss};
 use ksparse::solver::{Diht, DualStep, Limits, Sdiht, Solver, Svrght};
 use ksparse::{SparseRef, Sparsity};
 use rand::{Rng, SeedableRng, seq::SliceRandom};
@@ -22,28 +23,58 @@ fn primal(problem: &Problem, a: &[f64], lambda: f64) -> Vec<f64> {
     w
 }
 
-#[test]
-fn diht_takes_the_steps_of_the_paper() {
-    // Squared error, a constant step, plain loops.
-    let rng = &mut rng(31);
-    let problem =
-        Problem::new(Table::gaussian(rng, 30, 10, 0.2), smooth_losses().swap_remove(0), K, 2.0, rng).ridge(0.5);
-    let (n, p, lambda, eta) = (30, 10, 0.5, 3.0);
-    let mut a = vec![0.0; n];
-    let mut w = vec![0.0; p];
-    let mut expected = Vec::new();
-    for _ in 0..20 {
+/// The paper's loop, plainly: `a = Proj(a + eta_t (1/N) (x_i'w - l_i*'(a_i)))`, `w = H_k(u(a))`.
+fn dual_iterates(problem: &Problem, step: DualStep, lambda: f64, count: usize) -> Vec<Vec<f64>> {
+    let (n, p, conjugate) = (problem.x.n, problem.x.p, problem.loss.conjugate());
+    // 0, or where l* has no slope there the derivative at 0.
+    let start = |&y: &f64| match conjugate.derivative(0.0, y) {
+        slope if slope.is_finite() => 0.0,
+        _ => problem.loss.at(0.0, y).derivative,
+    };
+    let mut a: Vec<f64> = problem.y.iter().map(start).collect();
+    let mut w = primal(problem, &a, lambda);
+    let mut out = Vec::new();
+    for t in 0..count {
+        // With k < N the theorem's step is N / (mu (t + 1)).
+        let eta = match step {
+            DualStep::Fixed(eta) => eta / n as f64,
+            _ => 1.0 / (conjugate.strong_convexity() * (t + 1) as f64),
+        };
         for (i, a) in a.iter_mut().enumerate() {
-            let z: f64 = (0..p).map(|j| problem.x.at(i, j) * w[j]).sum();
-            *a += eta / n as f64 * (z - (*a + problem.y[i]));
+            let (y, z) = (problem.y[i], (0..p).map(|j| problem.x.at(i, j) * w[j]).sum::<f64>());
+            // At the ends of the logistic domain the slope is infinite, and taken just inside.
+            let slope = match conjugate.derivative(*a, y) {
+                slope if slope.is_finite() => slope,
+                _ => conjugate.derivative(*a + 1e-12 * (problem.loss.at(0.0, y).derivative - *a), y),
+            };
+            *a = conjugate.project(*a + eta * (z - slope), y);
         }
-        w = primal(&problem, &a, lambda);
-        expected.push(w.clone());
+        w = primal(problem, &a, lambda);
+        out.push(w.clone());
     }
-    let limits = Limits { max_iterations: 20, tolerance: 0.0, ..Limits::default() };
-    let diht = Diht { step: DualStep::Fixed(eta), limits, refit: false };
-    for ((support, x, _), expected) in iterates(K, &diht, &problem.risk()).iter().zip(&expected) {
-        assert_close("diht", &SparseRef::new(support, x).to_dense(p), expected, 1e-12);
+    out
+}
+
+#[test]
+fn diht_and_sdiht_with_one_block_take_the_steps_of_the_paper() {
+    for (l, loss) in smooth_losses().into_iter().chain([Box::new(Hinge) as Box<dyn Loss>]).enumerate() {
+        let rng = &mut rng(31 + 100 * l as u64);
+        let smooth = loss.name() != "hinge";
+        let name = loss.name();
+        let problem = Problem::new(Table::gaussian(rng, 30, 10, 0.2), loss, K, 2.0, rng).ridge(0.5);
+        let limits = Limits { max_iterations: 20, tolerance: 0.0, ..Limits::default() };
+        for step in [DualStep::Fixed(3.0), DualStep::Theory].into_iter().take(1 + usize::from(smooth)) {
+            let expected = dual_iterates(&problem, step, 0.5, 20);
+            let whole = iterates(K, &Diht { step, limits, refit: false }, &problem.risk());
+            let one = iterates(K, &Sdiht { step, limits, refit: false, blocks: Some(1), seed: 3 }, &problem.risk());
+            for (who, found) in [("diht", whole), ("sdiht", one)] {
+                assert_eq!(found.len(), expected.len(), "{who}, {name}, {step:?}");
+                for (t, ((support, x, _), expected)) in found.iter().zip(&expected).enumerate() {
+                    let what = format!("{who}, {name}, {step:?}, step {t}");
+                    assert_close(&what, &SparseRef::new(support, x).to_dense(10), expected, 1e-9);
+                }
+            }
+        }
     }
 }
 
