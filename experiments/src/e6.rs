@@ -147,7 +147,7 @@ impl Experiment for RidgeEstimation {
 /// IHT or HTP with the best of five constant steps, by f: what a grid search over them gives.
 fn best_constant(method: &str, risk: &Risk, k: usize, limits: Limits) -> Result<Solution> {
     let debias = if method == "htp" { Debias::Exact } else { Debias::Nothing };
-    let unit = risk.smoothness(2 * k).filter(|l| *l > 0.0).map_or(1.0, |l| 1.0 / l);
+    let unit = risk.smoothness(2 * k)?.bound().filter(|l| *l > 0.0).map_or(1.0, |l| 1.0 / l);
     let fit = |factor: f64| {
         let solver = Grahtp { step: Step::Fixed(factor * unit), debias, limits, ..Grahtp::default() };
         solver.fit(risk, &Sparsity::new(k))

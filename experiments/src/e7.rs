@@ -92,7 +92,7 @@ impl DualSpeed {
         };
         let limits = Limits { tolerance: 0.0, max_iterations: 10_000, time_limit: Some(PATIENCE) };
         let iht = Grahtp { limits, ..Grahtp::iht() };
-        let constant = if variant.ends_with(CONSTANT) { risk.smoothness(2 * k) } else { None };
+        let constant = if variant.ends_with(CONSTANT) { risk.smoothness(2 * k)?.bound() } else { None };
         let iht = constant.map_or(iht.clone(), |smoothness| Grahtp {
             step: Step::Fixed(1.0 / smoothness),
             step_on_sum: false,
@@ -173,8 +173,11 @@ impl Experiment for DualSpeed {
         let solver: Box<dyn Solver> = if cell.method == PLAIN {
             let labels = Cow::Borrowed(&data.train_labels[..]);
             let smooth = Risk::from_boxes(Box::new(&data.train), labels, Box::new(Huber::default()))?;
-            let step =
-                smooth.with_ridge(cell.lambda)?.smoothness(2 * cell.k).map_or(Step::Adaptive, |l| Step::Fixed(1.0 / l));
+            let step = smooth
+                .with_ridge(cell.lambda)?
+                .smoothness(2 * cell.k)?
+                .bound()
+                .map_or(Step::Adaptive, |l| Step::Fixed(1.0 / l));
             Box::new(Grahtp { limits, step, step_on_sum: false, ..Grahtp::htp() })
         } else {
             solver(&cell.method, limits)

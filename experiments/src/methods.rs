@@ -77,7 +77,7 @@ pub fn limits(most: usize) -> Limits {
 /// A method of [`GREEDY`] or [`CONSTANT`] under the papers' halting rules. The forward methods end when they have k coordinates.
 pub fn greedy(method: &str, most: usize, risk: &Risk, k: usize) -> Option<Box<dyn Solver>> {
     let limits = limits(most);
-    let constant = || Some(Step::Fixed(4.0 / risk.smoothness(2 * k)?));
+    let constant = || Some(Step::Fixed(4.0 / risk.smoothness(2 * k).ok()?.bound()?));
     Some(match method {
         "grahtp" => Box::new(Grahtp { limits, ..Grahtp::default() }),
         "fgrahtp" => Box::new(Grahtp { limits, ..Grahtp::fast() }),

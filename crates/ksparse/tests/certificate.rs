@@ -88,7 +88,7 @@ fn the_bound_holds_everywhere_and_closes_where_it_can() {
             let found = certificate(&risk, &sparsity, &solution, &OPTIONS);
             let what = format!("problem {seed}, {}, lambda {ridge}", problem.loss.name());
             // The hinge's optimum is known to a few digits less.
-            let slack = if problem.loss.smoothness().is_none() { 1e-8 } else { 0.0 };
+            let slack = if problem.loss.smoothness().has_corners() { 1e-8 } else { 0.0 };
             assert!(
                 found.lower_bound <= solution.value + slack,
                 "{what}: {} above {}",
@@ -100,7 +100,7 @@ fn the_bound_holds_everywhere_and_closes_where_it_can() {
             assert!(close(found.gap, found.value - found.lower_bound, 1e-12, 1e-12), "{what}");
             // The bound is as good as a dual bound can be.
             let distance = found.relaxation - found.lower_bound;
-            let precise = if problem.loss.smoothness().is_none() { 3e-4 } else { 2e-6 };
+            let precise = if problem.loss.smoothness().has_corners() { 3e-4 } else { 2e-6 };
             assert!(distance <= precise * found.value, "{what}: {distance:e} from the relaxation");
             let smooth = slack == 0.0;
             let condition =

@@ -62,7 +62,7 @@ fn optimum(problem: &Problem, k: usize, keep: &[usize]) -> f64 {
     let mut slack = 0.0;
     let rounded;
     let mut risk = problem.risk();
-    if problem.loss.smoothness().is_none() {
+    if problem.loss.smoothness().has_corners() {
         let gamma = 1e-5;
         rounded = Problem {
             x: problem.x.clone(),

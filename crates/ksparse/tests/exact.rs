@@ -40,7 +40,7 @@ fn draw(seed: u64) -> (Problem, usize, Vec<usize>) {
 fn brute_force(problem: &Problem, k: usize, keep: &[usize]) -> f64 {
     let rounded;
     let mut risk = problem.risk();
-    if problem.loss.smoothness().is_none() {
+    if problem.loss.smoothness().has_corners() {
         let (x, y, weights) = (problem.x.clone(), problem.y.clone(), problem.weights.clone());
         rounded = Problem { x, y, weights, loss: Box::new(Huber::new(1e-6).unwrap()), ..*problem };
         risk = rounded.risk();
@@ -70,7 +70,7 @@ fn equals_brute_force() {
             let solution = Exact::default().fit(&risk, &Sparsity::new(k).keep(keep.iter().copied())).unwrap();
             problem.check(&what, &solution, k, &keep);
             assert_eq!(solution.status, Status::Optimal, "{what}: {} nodes", solution.iterations);
-            let slack = if problem.loss.smoothness().is_none() { 2e-6 } else { 1e-9 };
+            let slack = if problem.loss.smoothness().has_corners() { 2e-6 } else { 1e-9 };
             assert!(solution.value <= least * (1.0 + 1.1e-6) + slack, "{what}: {} for {least}", solution.value);
             let bound = solution.lower_bound().unwrap();
             assert!(bound <= least + slack && bound <= solution.value, "{what}: bound {bound} for {least}");

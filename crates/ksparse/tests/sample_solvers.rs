@@ -155,7 +155,7 @@ fn nothing_overflows_down_to_the_smallest_ridge() {
                 }
                 let zero = Auto::default().fit(&risk, &Sparsity::new(0)).unwrap().value;
                 let limits = Limits { max_iterations: 150, ..Limits::default() };
-                let smooth = loss.smoothness().is_some();
+                let smooth = !loss.smoothness().has_corners();
                 let steps = [DualStep::Adaptive, DualStep::Fixed(1.0), DualStep::Shifted, DualStep::Theory];
                 for step in &steps[..if smooth { 4 } else { 2 }] {
                     let solvers: [Box<dyn Solver>; 3] = [
@@ -320,7 +320,7 @@ fn diht_proves_the_optimum_wherever_the_condition_holds() {
                 risk.value_and_gradient(SparseRef::new(&support, &w), &mut gradient);
                 let outside = (0..8).filter(|j| !support.contains(j)).map(|j| gradient[j].abs()).fold(0.0, f64::max);
                 let inside = w.iter().map(|w| w.abs()).fold(f64::INFINITY, f64::min);
-                let smooth = loss.smoothness().is_some();
+                let smooth = !loss.smoothness().has_corners();
                 if smooth && inside >= 1.01 * outside / lambda {
                     held += 1;
                     assert_eq!(diht.support, support, "{name}");

@@ -6,6 +6,7 @@ use super::network::Network;
 use super::support::OnSupport;
 use super::triangle::{Entry, components, coordinate, dimension, entry, unit};
 use crate::error::{Error, Result, check_option};
+use crate::loss::Smoothness;
 use crate::objective::{Hessian, Objective};
 use crate::restricted::Restricted;
 use crate::solver::Solution;
@@ -285,8 +286,8 @@ impl Objective for Precision {
         3.0 * left as f64 * right as f64
     }
 
-    fn smoothness(&self, _s: usize) -> Option<f64> {
-        Some(self.bounds.alpha.powi(-2))
+    fn smoothness(&self, _s: usize) -> Result<Smoothness> {
+        Ok(Smoothness::Bounded(self.bounds.alpha.powi(-2)))
     }
 
     fn gradient_cost(&self) -> f64 {

@@ -2,7 +2,7 @@
 //!
 //! `l*(a) = y a` for y a in [-1, 0].
 
-use super::{Conjugate, Huber, Local, Loss, TargetKind};
+use super::{Conjugate, Huber, Local, Loss, Smoothness, TargetKind};
 
 /// The hinge loss.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -23,8 +23,8 @@ impl Loss for Hinge {
         Local { value: slack.max(0.0), derivative: if slack > 0.0 { -y } else { 0.0 }, curvature: 0.0 }
     }
 
-    fn smoothness(&self) -> Option<f64> {
-        None
+    fn smoothness(&self) -> Smoothness {
+        Smoothness::Corners
     }
 
     fn curvature_jumps(&self) -> bool {

@@ -4,7 +4,7 @@
 //! `l' = -y min(1, max(0, 1 - m) / gamma)`, `l''` = 1/gamma between, else 0;
 //! `l*(a) = y a + gamma a^2 / 2` for y a in [-1, 0].
 
-use super::{Conjugate, Local, Loss, TargetKind};
+use super::{Conjugate, Local, Loss, Smoothness, TargetKind};
 use crate::error::{Result, check_option};
 
 /// The Huber loss for classification (smoothed hinge).
@@ -62,8 +62,8 @@ impl Loss for Huber {
         }
     }
 
-    fn smoothness(&self) -> Option<f64> {
-        Some(1.0 / self.gamma)
+    fn smoothness(&self) -> Smoothness {
+        Smoothness::Bounded(1.0 / self.gamma)
     }
 
     fn curvature_jumps(&self) -> bool {

@@ -3,7 +3,7 @@
 //! `l' = -c y s`, `l'' = c^2 s (1 - s)` with `s = 1 / (1 + exp(c m))`;
 //! `l*(a) = b log b + (1 - b) log(1 - b)` with `b = -y a / c` in [0, 1].
 
-use super::{Conjugate, Local, Loss, TargetKind};
+use super::{Conjugate, Local, Loss, Smoothness, TargetKind};
 use crate::error::{Result, check_option};
 
 /// The logistic loss.
@@ -71,8 +71,8 @@ impl Loss for Logistic {
         log_one_plus((-t.abs()).exp()) - t.min(0.0)
     }
 
-    fn smoothness(&self) -> Option<f64> {
-        Some(self.scale * self.scale / 4.0)
+    fn smoothness(&self) -> Smoothness {
+        Smoothness::Bounded(self.scale * self.scale / 4.0)
     }
 
     fn has_tail(&self) -> bool {

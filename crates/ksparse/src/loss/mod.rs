@@ -55,6 +55,32 @@ pub enum TargetKind {
     Sign,
 }
 
+/// How much a function bends: a loss in its prediction, an objective along sparse directions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Smoothness {
+    /// Second derivatives (generalised ones where they jump) nowhere exceed this.
+    Bounded(f64),
+    /// It has a gradient everywhere, but no bound on the second derivatives is known, or there is none (an exponential).
+    Unbounded,
+    /// It has corners: subgradients only.
+    Corners,
+}
+
+impl Smoothness {
+    /// The bound, where there is one.
+    pub fn bound(self) -> Option<f64> {
+        match self {
+            Self::Bounded(bound) => Some(bound),
+            Self::Unbounded | Self::Corners => None,
+        }
+    }
+
+    /// Whether there are places without a gradient.
+    pub fn has_corners(self) -> bool {
+        self == Self::Corners
+    }
+}
+
 /// A convex loss l(z, y) of the prediction z.
 pub trait Loss: Send + Sync + std::fmt::Debug {
     /// Its name, as the command line spells it.
@@ -71,8 +97,8 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
         self.at(z, y).value
     }
 
-    /// The least L with l'' <= L, or `None` when the loss is not smooth.
-    fn smoothness(&self) -> Option<f64>;
+    /// The least L with l'' <= L, or why there is none.
+    fn smoothness(&self) -> Smoothness;
 
     /// Whether l'' is one constant.
     fn is_quadratic(&self) -> bool {
@@ -154,7 +180,7 @@ macro_rules! delegate {
             fn value(&self, z: f64, y: f64) -> f64 {
                 (**self).value(z, y)
             }
-            fn smoothness(&self) -> Option<f64> {
+            fn smoothness(&self) -> Smoothness {
                 (**self).smoothness()
             }
             fn is_quadratic(&self) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! `l' = s (z - y)`, `l'' = s`, `l*(a) = a^2 / (2 s) + a y`.
 
-use super::{Conjugate, Local, Loss, TargetKind};
+use super::{Conjugate, Local, Loss, Smoothness, TargetKind};
 use crate::error::{Result, check_option};
 
 /// The squared loss.
@@ -47,8 +47,8 @@ impl Loss for Squared {
         Local { value: 0.5 * self.scale * e * e, derivative: self.scale * e, curvature: self.scale }
     }
 
-    fn smoothness(&self) -> Option<f64> {
-        Some(self.scale)
+    fn smoothness(&self) -> Smoothness {
+        Smoothness::Bounded(self.scale)
     }
 
     fn is_quadratic(&self) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! `l' = -y max(0, 1 - m)`, `l''` = 1 where m < 1, else 0 (generalised); `l*(a) = b^2 / 2 - b` with `b = -y a >= 0`.
 
-use super::{Conjugate, Local, Loss, TargetKind};
+use super::{Conjugate, Local, Loss, Smoothness, TargetKind};
 
 /// The squared hinge loss.
 ///
@@ -28,8 +28,8 @@ impl Loss for SquaredHinge {
         Local { value: 0.5 * slack * slack, derivative: -y * slack, curvature: if slack > 0.0 { 1.0 } else { 0.0 } }
     }
 
-    fn smoothness(&self) -> Option<f64> {
-        Some(1.0)
+    fn smoothness(&self) -> Smoothness {
+        Smoothness::Bounded(1.0)
     }
 
     fn curvature_jumps(&self) -> bool {

@@ -11,6 +11,8 @@ pub use custom::Custom;
 pub use model::LinearModel;
 pub use risk::Risk;
 
+use crate::error::Result;
+use crate::loss::Smoothness;
 use crate::restricted::{FromGradients, Restricted};
 use crate::sparsity::SparseRef;
 use faer::Mat;
@@ -101,8 +103,8 @@ pub trait Objective: Send + Sync {
     }
 
     /// An upper bound on the curvature of f along `s`-sparse directions (M_s), for the theoretical step.
-    fn smoothness(&self, _s: usize) -> Option<f64> {
-        None
+    fn smoothness(&self, _s: usize) -> Result<Smoothness> {
+        Ok(if self.is_smooth() { Smoothness::Unbounded } else { Smoothness::Corners })
     }
 
     /// What a step "on the sum of the losses" is multiplied by to become a step on f: the total sample

@@ -14,7 +14,7 @@ use super::{Hessian, LinearModel, Objective};
 use crate::design::{Design, WithIntercept};
 use crate::error::{Error, Result, check_len, check_option, check_weights};
 use crate::kernels;
-use crate::loss::Loss;
+use crate::loss::{Loss, Smoothness};
 use crate::restricted::Restricted;
 use crate::solver::Solution;
 use crate::sparsity::SparseRef;
@@ -294,7 +294,9 @@ impl Objective for Risk<'_> {
     }
 
     fn hessian<'b>(&'b self, x: SparseRef) -> Option<Box<dyn Hessian + 'b>> {
-        self.loss.smoothness()?;
+        if self.loss.smoothness().has_corners() {
+            return None;
+        }
         if self.loss.is_quadratic() {
             let scale = self.loss.at(0.0, 0.0).curvature;
             let weights = self.weights.iter().map(|w| w * scale).collect();
@@ -309,7 +311,7 @@ impl Objective for Risk<'_> {
     }
 
     fn block_cost(&self, left: usize, right: usize) -> f64 {
-        if self.loss.smoothness().is_none() {
+        if self.loss.smoothness().has_corners() {
             return f64::INFINITY;
         }
         let p = self.design.ncols().max(1) as f64;
@@ -318,7 +320,7 @@ impl Objective for Risk<'_> {
     }
 
     fn majorant_diagonal(&self, out: &mut [f64]) -> bool {
-        let Some(bound) = self.loss.smoothness() else { return false };
+        let Smoothness::Bounded(bound) = self.loss.smoothness() else { return false };
         for ((j, o), square) in out.iter_mut().enumerate().zip(self.weighted_squares()) {
             *o = bound * square + self.ridge_at(j);
         }
@@ -330,15 +332,15 @@ impl Objective for Risk<'_> {
     }
 
     fn is_smooth(&self) -> bool {
-        self.loss.smoothness().is_some()
+        !self.loss.smoothness().has_corners()
     }
 
-    fn smoothness(&self, s: usize) -> Option<f64> {
+    fn smoothness(&self, s: usize) -> Result<Smoothness> {
         // (1/C) sum c_i l'' (x_i'd)^2 <= sup l'' min(R_s^2, largest eigenvalue of X'CX/C) ||d||^2 for s-sparse d.
-        let bound = self.loss.smoothness()?;
+        let Smoothness::Bounded(bound) = self.loss.smoothness() else { return Ok(self.loss.smoothness()) };
         let rows = self.largest_row_norm_squared(s);
         let spectrum = crate::theory::largest_gram_eigenvalue(&*self.design, &self.weights);
-        Some(bound * rows.min(spectrum) + self.ridge)
+        Ok(Smoothness::Bounded(bound * rows.min(spectrum) + self.ridge))
     }
 
     fn step_unit(&self) -> f64 {

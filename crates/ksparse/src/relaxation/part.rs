@@ -45,7 +45,7 @@ impl<'a> Sampled<'a> {
     pub fn new(risk: &'a Risk<'a>, loss: &'a dyn Loss, support: Vec<usize>) -> Self {
         let n = risk.target().len();
         let squares = risk.weighted_squares();
-        let scale = loss.smoothness().unwrap_or(1.0);
+        let scale = loss.smoothness().bound().unwrap_or(1.0);
         let metric = support.iter().map(|&j| scale * squares[j] + risk.ridge()).collect();
         let columns = risk.design().gather(&support);
         let zeros = || vec![0.0; n];

@@ -171,8 +171,8 @@ struct Smoothness {
 
 impl Smoothness {
     fn new(risk: &Risk) -> Self {
-        // A loss with corners is taken for one rounded over a width of a quarter.
-        let bend = risk.loss().smoothness().unwrap_or(4.0);
+        // A loss with corners, or one that bends without bound, is taken for one rounded over a width of a quarter.
+        let bend = risk.loss().smoothness().bound().unwrap_or(4.0);
         let all: Vec<usize> = (0..risk.target().len()).collect();
         let mut row = Vec::new();
         let mut square = |i: usize| {

@@ -22,7 +22,7 @@ use faer::MatRef;
 /// ```
 pub fn risk_curvature(risk: &Risk, s: usize) -> Result<Curvature> {
     let need = "a loss with a bounded second derivative";
-    let smooth = risk.smoothness(s).ok_or(Error::Unsupported { solver: "risk_curvature", need })?;
+    let smooth = risk.smoothness(s)?.bound().ok_or(Error::Unsupported { solver: "risk_curvature", need })?;
     Curvature::new(if risk.has_intercept() { 0.0 } else { risk.ridge() }, smooth)
 }
 

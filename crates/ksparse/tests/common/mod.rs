@@ -227,7 +227,7 @@ pub fn check_form(what: &str, solution: &Solution, dim: usize) {
 /// A loss again, by its name and parameters.
 fn boxed(loss: &dyn Loss) -> Box<dyn Loss> {
     match loss.name() {
-        "huber" => Box::new(Huber::new(1.0 / loss.smoothness().unwrap()).unwrap()),
+        "huber" => Box::new(Huber::new(1.0 / loss.smoothness().bound().unwrap()).unwrap()),
         name => ksparse::loss::by_name(name).unwrap(),
     }
 }

@@ -39,7 +39,7 @@ fn condition_c_holds_for_every_loss() {
         let data = logistic(n, p, 3, Correlation::Ar1(0.5), 2);
         let risk =
             Risk::from_boxes(Box::new(data.design), data.target.into(), loss).unwrap().with_ridge(ridge).unwrap();
-        let highest = risk.loss().smoothness().unwrap();
+        let highest = risk.loss().smoothness().bound().unwrap();
         let least = if risk.is_quadratic() { highest } else { 0.0 };
         let gram = theory::restricted_eigenvalues(risk.design(), risk.weights(), s).unwrap();
         let exact = gram.of_loss(least, highest, ridge).unwrap();

@@ -30,7 +30,7 @@ fn random_starts_end_at_fixed_points_cycles_or_limits() {
         };
         // From a step far shorter than the theory's, which keeps most supports where they are, to one far too long.
         let share = [0.05, 0.99, 5.0, 50.0][seed as usize / 2 % 4];
-        let eta = share / risk.smoothness(2 * k).unwrap();
+        let eta = share / risk.smoothness(2 * k).unwrap().bound().unwrap();
         let support = random_support(dim, k, rng);
         let x = random_vector(dim, &support, 2.0, rng);
         let start = Solution::guess(support.clone(), support.iter().map(|&j| x[j]).collect());

@@ -77,7 +77,7 @@ fn a_step_beyond_the_bound_may_cycle() {
     // What Theorem 1 rules out does happen without its condition: the test above can fail.
     let cycled = (0..40).filter(|&seed| {
         let risk = risk(Box::new(Squared::default()), 30, 40, 8, 0.5, 1e-3, seed);
-        let step = Step::Fixed(20.0 / risk.smoothness(16).unwrap());
+        let step = Step::Fixed(20.0 / risk.smoothness(16).unwrap().bound().unwrap());
         let solver = Grahtp { step, limits: at_most(2000), ..Grahtp::default() };
         solver.fit(&risk, &Sparsity::new(8)).unwrap().status == Status::Cycled
     });
@@ -93,7 +93,7 @@ fn every_step_lowers_f_as_promised() {
             let risk = risk(losses().swap_remove(loss), 60, 14, k, 0.6, 0.05, seed);
             // Exact restricted eigenvalues of the Gram matrix, times the loss's own curvature.
             let gram = theory::restricted_eigenvalues(risk.design(), risk.weights(), 2 * k).unwrap();
-            let highest = risk.loss().smoothness().unwrap();
+            let highest = risk.loss().smoothness().bound().unwrap();
             let least = if risk.is_quadratic() { highest } else { 0.0 };
             let curvature = gram.of_loss(least, highest, risk.ridge()).unwrap();
             let sharp = curvature.sharp_condition_c().unwrap();
@@ -158,7 +158,7 @@ fn the_theoretical_step_allows_for_an_intercept() {
         let (_, iterates) = watched(&solver, &risk, 1, None);
         // Two iterates differ in two features and the intercept.
         let gram = theory::restricted_eigenvalues(risk.design(), risk.weights(), 3).unwrap();
-        let smooth = gram.smooth * risk.loss().smoothness().unwrap();
+        let smooth = gram.smooth * risk.loss().smoothness().bound().unwrap();
         let share = iterates[0].step * smooth;
         assert!(share < 1.0 && share > 0.9, "{:?}: step {share} / M", risk.loss());
     }

@@ -2,7 +2,7 @@
 
 use super::{Risk, forget_flat};
 use crate::design::Columns;
-use crate::loss::Huber;
+use crate::loss::{Huber, Smoothness};
 use crate::objective::Objective;
 use crate::restricted::{self, DualCoordinates, Ended, InnerOptions, Outcome, Restricted, SecondOrder};
 use crate::sparsity::SparseRef;
@@ -57,7 +57,7 @@ impl Restricted for RestrictedRisk<'_> {
     }
 
     fn second_order(&self) -> SecondOrder {
-        if self.risk.loss.smoothness().is_none() {
+        if self.risk.loss.smoothness().has_corners() {
             return SecondOrder::Unavailable;
         }
         let (k, costs) = (self.ridge.len() as f64, self.columns.costs());
@@ -102,8 +102,8 @@ impl Restricted for RestrictedRisk<'_> {
     }
 
     fn majorant_diagonal(&mut self, out: &mut [f64]) {
+        let Smoothness::Bounded(bound) = self.risk.loss.smoothness() else { return self.hessian_diagonal(out) };
         self.columns.squares(&self.risk.weights, out);
-        let bound = self.risk.loss.smoothness().unwrap_or(0.0);
         out.iter_mut().zip(&self.ridge).for_each(|(o, ridge)| *o = bound * *o + ridge);
     }
 
@@ -123,7 +123,7 @@ impl Restricted for RestrictedRisk<'_> {
     /// method on the loss with its corners rounded off, less and less. Rounding over a width gamma takes gamma / 2 off f at most.
     fn minimise(&mut self, x: &mut [f64], options: &InnerOptions) -> Option<Outcome> {
         let risk = self.risk;
-        if risk.loss.smoothness().is_some() || risk.ridge <= 0.0 {
+        if !risk.loss.smoothness().has_corners() || risk.ridge <= 0.0 {
             return None;
         }
         let options = InnerOptions { tolerance: options.tolerance.max(1e-9), ..*options };
