@@ -55,12 +55,13 @@ fn minimisers() -> Outcome<Value> {
     let (p, k) = (200, 200);
     let (model, _) = model(400, p)?;
     let support = solver().fit(&model, &Sparsity::new(k))?.support;
-    let run = |model: &Precision| {
+    let run = |model: &Precision| -> Outcome<(f64, f64)> {
         let mut x = vec![0.0; support.len()];
-        timed(|| minimise(&mut *model.restrict(&support), &mut x, &InnerOptions::EXACT).value)
+        let (found, seconds) = timed(|| minimise(&mut *model.restrict(&support)?, &mut x, &InnerOptions::EXACT));
+        Ok((found?.value, seconds))
     };
-    let (newton, fast) = run(&model);
-    let (adm, slow) = run(&model.clone().with_method(Method::Adm));
+    let (newton, fast) = run(&model)?;
+    let (adm, slow) = run(&model.clone().with_method(Method::Adm))?;
     Ok(json!({"what": "minimisers", "p": p, "k": k, "newton": fast, "adm": slow, "apart": (newton - adm).abs()}))
 }
 

@@ -94,7 +94,7 @@ impl Experiment for RidgeEstimation {
             rows.push(row.clone().measures(judged(&solution.support, &solution.coefficients)));
             if cell.method == "diht" {
                 let mut x = solution.coefficients.clone();
-                let refit = minimise(&mut *risk.restrict(&solution.support), &mut x, &InnerOptions::EXACT);
+                let refit = minimise(&mut *risk.restrict(&solution.support)?, &mut x, &InnerOptions::EXACT)?;
                 let cell = Cell { lambda, method: "diht-refit".to_string(), ..cell.clone() };
                 rows.push(Row { cell, objective: refit.value, ..row }.measures(judged(&solution.support, &x)));
             }

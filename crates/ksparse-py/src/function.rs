@@ -8,11 +8,11 @@
 use crate::error::to_py;
 use crate::options::Search;
 use crate::outcome;
-use faer::{Mat, MatMut};
-use ksparse::objective::{Hessian, Objective};
-use ksparse::restricted::{FromGradients, Restricted, SecondOrder};
+use faer::Mat;
+use ksparse::objective::{FromGradients, Hessian, Objective};
+use ksparse::restricted::{Line, PointByPoint, Restricted, Second, SupportHessian};
 use ksparse::solver::Solution;
-use ksparse::{Path, Progress, Result, SparseRef, Sparsity};
+use ksparse::{MatrixMut, Path, Progress, Result, SparseRef, Sparsity};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyStopIteration, PyValueError};
 use pyo3::prelude::*;
@@ -182,12 +182,12 @@ impl Objective for Function {
         }
     }
 
-    fn restrict<'a>(&'a self, support: &[usize]) -> Box<dyn Restricted + 'a> {
+    fn restrict<'a>(&'a self, support: &[usize]) -> Result<Box<dyn Restricted + 'a>> {
         let gradients = FromGradients::new(self, support);
         if self.python.hessian_block.is_none() {
-            return Box::new(gradients);
+            return Ok(Box::new(gradients));
         }
-        Box::new(Newton { function: self, gradients, support: support.to_vec(), x: vec![0.0; support.len()] })
+        Ok(Box::new(Newton { function: self, gradients, support: support.to_vec(), x: vec![0.0; support.len()] }))
     }
 
     fn hessian<'a>(&'a self, x: SparseRef) -> Option<Box<dyn Hessian + 'a>> {
@@ -219,26 +219,40 @@ impl Restricted for Newton<'_> {
         self.support.len()
     }
 
-    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
+    fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
         self.x.copy_from_slice(x);
-        self.gradients.value_and_gradient(x, gradient)
+        self.gradients.move_to(x, gradient)
     }
 
-    fn second_order(&self) -> SecondOrder {
-        SecondOrder::Matrix
+    fn second(&mut self) -> Second<'_> {
+        Second::Matrix(self)
     }
 
-    fn hessian(&mut self, mut out: MatMut<'_, f64>) {
-        out.copy_from(self.block());
+    fn line<'b>(&'b mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'b>> {
+        Ok(Box::new(PointByPoint::new(self, x, direction)))
+    }
+}
+
+impl SupportHessian for Newton<'_> {
+    fn matrix(&mut self, mut out: MatrixMut<'_>) -> Result<()> {
+        let block = self.block();
+        (0..block.ncols()).for_each(|c| out.col_mut(c).copy_from_slice(block.col_as_slice(c)));
+        Ok(())
     }
 
-    fn hessian_diagonal(&mut self, out: &mut [f64]) {
+    fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()> {
+        let block = self.block();
+        out.fill(0.0);
+        for (c, v) in v.iter().enumerate() {
+            out.iter_mut().zip(block.col_as_slice(c)).for_each(|(o, h)| *o += h * v);
+        }
+        Ok(())
+    }
+
+    fn diagonal(&mut self, out: &mut [f64]) -> Result<()> {
         let block = self.block();
         out.iter_mut().enumerate().for_each(|(c, o)| *o = block[(c, c)]);
-    }
-
-    fn majorant_diagonal(&mut self, out: &mut [f64]) {
-        self.hessian_diagonal(out);
+        Ok(())
     }
 }
 

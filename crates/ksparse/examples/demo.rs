@@ -49,7 +49,7 @@ fn compare(data: &Simulated<Dense>, loss: impl Loss, lambda: f64) -> Result<()> 
             found.value, found.iterations, found.status
         );
     }
-    println!("{:<13} {:>10.6} {k:>6}", "true support", refit(&risk, &data.support));
+    println!("{:<13} {:>10.6} {k:>6}", "true support", refit(&risk, &data.support)?);
     Ok(())
 }
 
@@ -59,7 +59,7 @@ fn count_successes(draws: u64) -> Result<()> {
     for seed in 1..=draws {
         let data = regression(seed);
         let risk = Risk::new(&data.design, &data.target, Squared::default())?;
-        let truth = refit(&risk, &data.support);
+        let truth = refit(&risk, &data.support)?;
         for (name, count) in SOLVERS.iter().zip(&mut successes) {
             let found = solver::by_name(name)?.fit(&risk, &Sparsity::new(data.support.len()))?;
             *count += usize::from(found.value <= truth * (1.0 + 1e-9));
@@ -111,8 +111,8 @@ fn choose_k() -> Result<()> {
     Ok(())
 }
 
-fn refit(risk: &Risk, support: &[usize]) -> f64 {
-    minimise(&mut *risk.restrict(support), &mut vec![0.0; support.len()], &InnerOptions::EXACT).value
+fn refit(risk: &Risk, support: &[usize]) -> Result<f64> {
+    Ok(minimise(&mut *risk.restrict(support)?, &mut vec![0.0; support.len()], &InnerOptions::EXACT)?.value)
 }
 
 fn hits(found: &[usize], truth: &[usize]) -> usize {

@@ -1,5 +1,7 @@
 //! The one error type of the library.
 
+use std::sync::Arc;
+
 /// A `Result` with this library's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -88,6 +90,9 @@ pub enum Error {
     /// The data cannot support what was asked (too few rows for the folds, one class only, ...).
     #[error("{0}")]
     Data(String),
+    /// Something an objective evaluates could not be: a user's function raised, a worker or a device failed.
+    #[error("the objective cannot be evaluated: {0}")]
+    Evaluation(#[source] Cause),
     /// The operating system refused the threads.
     #[error("cannot start {count} threads: {reason}")]
     Threads {
@@ -96,6 +101,43 @@ pub enum Error {
         /// The system's reason.
         reason: String,
     },
+}
+
+impl Error {
+    /// What an objective returns when it cannot be evaluated; solvers hand it to their caller as it is.
+    pub fn evaluation(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Evaluation(Cause(Arc::from(cause.into())))
+    }
+}
+
+/// An error from outside the library, carried through it.
+#[derive(Debug, Clone)]
+pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
+
+impl Cause {
+    /// The error itself, if it is of this type.
+    pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
+}
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Cause {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// Two causes are the same when they are one.
+impl PartialEq for Cause {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// `Err(Shape)` unless `found == expected`.

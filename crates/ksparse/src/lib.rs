@@ -137,6 +137,7 @@ pub mod dual;
 mod error;
 pub mod graphical;
 mod kernels;
+mod linalg;
 pub mod loss;
 pub mod objective;
 pub mod path;
@@ -149,7 +150,8 @@ pub mod sparsity;
 pub mod theory;
 mod threads;
 
-pub use error::{Error, Result};
+pub use error::{Cause, Error, Result};
+pub use linalg::MatrixMut;
 pub use objective::{Custom, LinearModel, Objective, Risk};
 pub use path::{Grid, Path};
 pub use solver::{Auto, Progress, Solution, Solver, Status};

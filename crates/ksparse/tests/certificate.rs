@@ -43,7 +43,7 @@ fn clearly_separated(problem: &Problem, optimum: &Solution, k: usize, keep: &[us
     let blunt = Problem { x, y, weights, loss: Box::new(Huber::new(1e-7).unwrap()), ..*problem };
     let risk = blunt.risk();
     let mut at = optimum.coefficients.clone();
-    minimise(&mut *risk.restrict(&optimum.support), &mut at, &InnerOptions::EXACT);
+    minimise(&mut *risk.restrict(&optimum.support).unwrap(), &mut at, &InnerOptions::EXACT).unwrap();
     let at = SparseRef::new(&optimum.support, &at);
     let mut gradient = vec![0.0; risk.dim()];
     risk.value_and_gradient(at, &mut gradient);
@@ -64,7 +64,7 @@ fn best(problem: &Problem, k: usize, keep: &[usize]) -> Solution {
         let mut support: Vec<usize> = chosen.chain(keep.iter().copied()).chain(risk.free().iter().copied()).collect();
         support.sort_unstable();
         let mut x = vec![0.0; support.len()];
-        let value = minimise(&mut *risk.restrict(&support), &mut x, &InnerOptions::EXACT).value;
+        let value = minimise(&mut *risk.restrict(&support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap().value;
         if best.as_ref().is_none_or(|b| value < b.value) {
             best = Some(Solution { value, ..Solution::guess(support, x) });
         }
@@ -139,7 +139,7 @@ fn a_wrong_fit_is_never_certified() {
         support.extend(keep.iter().copied().chain(risk.free().iter().copied()));
         support.sort_unstable();
         let mut x = vec![0.0; support.len()];
-        minimise(&mut *risk.restrict(&support), &mut x, &InnerOptions::EXACT);
+        minimise(&mut *risk.restrict(&support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
         let wrong = Solution::guess(support, x);
         let found = certificate(&risk, &Sparsity::new(k).keep(keep), &wrong, &OPTIONS);
         assert!(found.lower_bound <= optimum.value + 1e-6, "problem {seed}");

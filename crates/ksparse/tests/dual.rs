@@ -79,7 +79,7 @@ fn optimum(problem: &Problem, k: usize, keep: &[usize]) -> f64 {
         let mut support: Vec<usize> = chosen.iter().chain(keep).chain(risk.free()).copied().collect();
         support.sort_unstable();
         let mut x = vec![0.0; support.len()];
-        best = best.min(minimise(&mut *risk.restrict(&support), &mut x, &InnerOptions::EXACT).value);
+        best = best.min(minimise(&mut *risk.restrict(&support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap().value);
     });
     best + slack
 }

@@ -53,7 +53,7 @@ fn brute_force(problem: &Problem, k: usize, keep: &[usize]) -> f64 {
         let mut support: Vec<usize> = chosen.chain(keep.iter().copied()).chain(risk.free().iter().copied()).collect();
         support.sort_unstable();
         let mut x = vec![0.0; support.len()];
-        minimise(&mut *risk.restrict(&support), &mut x, &InnerOptions::EXACT).value
+        minimise(&mut *risk.restrict(&support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap().value
     };
     masks.iter().map(value).fold(f64::INFINITY, f64::min)
 }

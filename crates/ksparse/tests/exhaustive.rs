@@ -31,7 +31,7 @@ fn draw(seed: u64) -> (Problem, usize) {
 
 fn refit(risk: &Risk, support: &[usize]) -> f64 {
     let mut x = vec![0.0; support.len()];
-    minimise(&mut *risk.restrict(support), &mut x, &InnerOptions::EXACT).value
+    minimise(&mut *risk.restrict(support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap().value
 }
 
 /// The least value over all supports of k coordinates (beside the free ones).

@@ -4,9 +4,10 @@
 mod common;
 
 use common::{Problem, Table, assert_close, close, gradient, normals, rng, smooth_losses};
-use faer::{Mat, MatMut};
-use ksparse::restricted::{Ended, InnerOptions, Restricted, SecondOrder, minimise};
-use ksparse::{Custom, Objective, SparseRef};
+use ksparse::restricted::{
+    Ended, Form, InnerOptions, Line, PointByPoint, Restricted, Second, SupportHessian, minimise,
+};
+use ksparse::{Custom, MatrixMut, Objective, Result, SparseRef};
 
 /// All losses, with and without weights, ridge and intercept, at a few sizes.
 fn problems() -> Vec<(String, Problem)> {
@@ -96,76 +97,131 @@ fn restricted_risks_are_the_risk_on_the_support() {
         let support = [0, 2, 3, 7, risk.dim() - 1];
         let x: Vec<f64> = normals(&mut rng(8), 5).iter().map(|v| 0.4 * v).collect();
         let whole = gradient(&risk, SparseRef::new(&support, &x));
-        let mut restricted = risk.restrict(&support);
+        let mut restricted = risk.restrict(&support).unwrap();
         assert_eq!(restricted.dim(), 5);
         let mut slope = vec![f64::NAN; 5];
-        let value = restricted.value_and_gradient(&x, &mut slope);
+        let value = restricted.move_to(&x, &mut slope).unwrap();
         assert!(close(value, problem.value(SparseRef::new(&support, &x)), 1e-12, 0.0), "{name}: value");
         assert_close(&name, &slope, &support.map(|j| whole[j]), 1e-12);
 
         let hessian = risk.hessian(SparseRef::new(&support, &x)).unwrap().block(&support, &support);
-        let mut lower = Mat::zeros(5, 5);
-        restricted.hessian(lower.as_mut());
+        assert!(close(restricted.form().size, problem.value(SparseRef::ZERO), 1e-12, 0.0), "{name}: f(0)");
+        let second = restricted.second().hessian().unwrap();
+        let mut lower = [f64::NAN; 25];
+        second.matrix(MatrixMut::from_columns(5, 5, &mut lower)).unwrap();
         let v = normals(&mut rng(9), 5);
         let (mut product, mut diagonal, mut majorant) = (vec![0.0; 5], vec![0.0; 5], vec![0.0; 5]);
-        restricted.hessian_product(&v, &mut product);
-        restricted.hessian_diagonal(&mut diagonal);
-        restricted.majorant_diagonal(&mut majorant);
+        second.product(&v, &mut product).unwrap();
+        second.diagonal(&mut diagonal).unwrap();
+        second.majorant(&mut majorant).unwrap();
         for b in 0..5 {
             let row: f64 = (0..5).map(|a| hessian[(b, a)] * v[a]).sum();
             assert!(close(product[b], row, 1e-12, 1e-3), "{name}: product");
             assert!(close(diagonal[b], hessian[(b, b)], 1e-12, 1e-3), "{name}: diagonal");
             assert!(diagonal[b] <= majorant[b] * (1.0 + 1e-12), "{name}: majorant");
             for a in b..5 {
-                assert!(close(lower[(a, b)], hessian[(a, b)], 1e-12, 1e-3), "{name}: matrix");
+                assert!(close(lower[5 * b + a], hessian[(a, b)], 1e-12, 1e-3), "{name}: matrix");
             }
         }
-        assert!(close(restricted.reference_value(), problem.value(SparseRef::ZERO), 1e-12, 0.0), "{name}: f(0)");
     }
+}
+
+#[test]
+fn lines_are_the_function_along_them() {
+    for (name, problem) in problems() {
+        let risk = problem.risk();
+        let support = [0, 2, 3, 7, risk.dim() - 1];
+        let random = normals(&mut rng(18), 10);
+        let (x, d) = random.split_at(5);
+        let mut restricted = risk.restrict(&support).unwrap();
+        let mut gradient = vec![f64::NAN; 5];
+        restricted.move_to(x, &mut gradient).unwrap();
+        let point = |step: f64| -> Vec<f64> { x.iter().zip(d).map(|(x, d)| x + step * d).collect() };
+        let slope_of = |g: &[f64]| g.iter().zip(d).map(|(g, d)| g * d).sum::<f64>();
+        let mut line = restricted.line(x, d).unwrap();
+        for step in [1.0, 0.25, 2.0, 0.5] {
+            let probe = line.probe(step).unwrap();
+            let at = point(step);
+            let whole = common::gradient(&risk, SparseRef::new(&support, &at));
+            let slope = slope_of(&support.map(|j| whole[j]));
+            assert!(close(probe.value, problem.value(SparseRef::new(&support, &at)), 1e-12, 0.0), "{name}: value");
+            assert!(close(probe.slope, slope, 1e-11, 1e-3), "{name}: slope {} {slope}", probe.slope);
+        }
+        // Not the point last probed: the function is moved there all the same, second derivatives too.
+        line.settle(0.25, &mut gradient).unwrap();
+        let mut again = risk.restrict(&support).unwrap();
+        let mut expected = vec![f64::NAN; 5];
+        again.move_to(&point(0.25), &mut expected).unwrap();
+        assert_close(&name, &gradient, &expected, 1e-12);
+        let diagonal = |f: &mut dyn Restricted| {
+            let mut out = vec![f64::NAN; 5];
+            f.second().hessian().unwrap().diagonal(&mut out).unwrap();
+            out
+        };
+        assert_close(&name, &diagonal(&mut *restricted), &diagonal(&mut *again), 1e-11);
+        // And back: as if nothing had been asked.
+        let before = diagonal(&mut *restricted);
+        let mut line = restricted.line(&point(0.25), d).unwrap();
+        line.probe(3.0).unwrap();
+        line.back().unwrap();
+        assert_eq!(diagonal(&mut *restricted), before, "{name}");
+    }
+}
+
+/// Which second derivatives a function admits to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Matrix,
+    Products,
+    Nothing,
 }
 
 /// Another function that admits to one kind of second derivatives only.
 struct Only<'a> {
     inner: Box<dyn Restricted + 'a>,
-    order: SecondOrder,
+    kind: Kind,
 }
 
 impl Restricted for Only<'_> {
     fn dim(&self) -> usize {
         self.inner.dim()
     }
-    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
-        self.inner.value_and_gradient(x, gradient)
+    fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        self.inner.move_to(x, gradient)
     }
-    fn second_order(&self) -> SecondOrder {
-        self.order
+    fn second(&mut self) -> Second<'_> {
+        match self.kind {
+            Kind::Matrix => Second::Matrix(self),
+            Kind::Products => Second::Products(self),
+            Kind::Nothing => Second::None,
+        }
     }
-    fn is_quadratic(&self) -> bool {
-        self.inner.is_quadratic()
+    fn line<'b>(&'b mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'b>> {
+        Ok(Box::new(PointByPoint::new(self, x, direction)))
     }
-    fn hessian(&mut self, out: MatMut<'_, f64>) {
-        assert_eq!(self.order, SecondOrder::Matrix);
-        self.inner.hessian(out);
-    }
-    fn hessian_product(&mut self, v: &[f64], out: &mut [f64]) {
-        assert_eq!(self.order, SecondOrder::Products);
-        self.inner.hessian_product(v, out);
-    }
-    fn hessian_diagonal(&mut self, out: &mut [f64]) {
-        self.inner.hessian_diagonal(out);
-    }
-    fn majorant_diagonal(&mut self, out: &mut [f64]) {
-        self.inner.majorant_diagonal(out);
-    }
-    fn reference_value(&self) -> f64 {
-        self.inner.reference_value()
-    }
-    fn has_tail(&self) -> bool {
-        self.inner.has_tail()
+    fn form(&self) -> Form {
+        Form { jumps: false, ..self.inner.form() }
     }
 }
 
-const ORDERS: [SecondOrder; 3] = [SecondOrder::Matrix, SecondOrder::Products, SecondOrder::Unavailable];
+impl SupportHessian for Only<'_> {
+    fn matrix(&mut self, out: MatrixMut<'_>) -> Result<()> {
+        assert_eq!(self.kind, Kind::Matrix);
+        self.inner.second().hessian().unwrap().matrix(out)
+    }
+    fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()> {
+        assert_eq!(self.kind, Kind::Products);
+        self.inner.second().hessian().unwrap().product(v, out)
+    }
+    fn diagonal(&mut self, out: &mut [f64]) -> Result<()> {
+        self.inner.second().hessian().unwrap().diagonal(out)
+    }
+    fn majorant(&mut self, out: &mut [f64]) -> Result<()> {
+        self.inner.second().hessian().unwrap().majorant(out)
+    }
+}
+
+const ORDERS: [Kind; 3] = [Kind::Matrix, Kind::Products, Kind::Nothing];
 
 #[test]
 fn newton_conjugate_gradients_and_lbfgs_agree() {
@@ -187,9 +243,9 @@ fn newton_conjugate_gradients_and_lbfgs_agree() {
                 let mut least = f64::INFINITY;
                 for order in ORDERS {
                     let mut x = start.clone();
-                    let mut f = Only { inner: risk.restrict(&support), order };
-                    let first = f.value_and_gradient(&start, &mut vec![0.0; start.len()]);
-                    let outcome = minimise(&mut f, &mut x, &InnerOptions::EXACT);
+                    let mut f = Only { inner: risk.restrict(&support).unwrap(), kind: order };
+                    let first = f.move_to(&start, &mut vec![0.0; start.len()]).unwrap();
+                    let outcome = minimise(&mut f, &mut x, &InnerOptions::EXACT).unwrap();
                     assert_eq!(outcome.ended, Ended::Converged, "{name} {order:?}");
                     let point = SparseRef::new(&support, &x);
                     assert!(close(outcome.value, problem.value(point), 1e-11, 1e-12), "{name} {order:?}: value");
@@ -199,7 +255,7 @@ fn newton_conjugate_gradients_and_lbfgs_agree() {
                     let slope: f64 = support.iter().map(|&j| g[j] * g[j]).sum();
                     let gap = slope / (2.0 * lambda);
                     // L-BFGS stops by the gains in f, and its gradient is only as small as those say: its value is the test.
-                    let small = order == SecondOrder::Unavailable || gap <= 1e-9 * outcome.value;
+                    let small = order == Kind::Nothing || gap <= 1e-9 * outcome.value;
                     assert!(small, "{name} {order:?}: {gap} above the minimum {}", outcome.value);
                     least = least.min(outcome.value);
                     assert!(outcome.value <= least * (1.0 + 1e-9), "{name} {order:?}: {} > {least}", outcome.value);
@@ -218,14 +274,14 @@ fn straight_pieces_are_crossed_in_strides() {
             let problem = Problem::new(Table::gaussian(rng, 9, 6, 0.9), loss, 1, 8.0, rng);
             let risk = problem.risk();
             let support: Vec<usize> = (0..=seed as usize % 3).collect();
-            let least = |x: Vec<f64>, order: SecondOrder| {
-                let mut f = Only { inner: risk.restrict(&support), order };
-                let outcome = minimise(&mut f, &mut x.clone(), &InnerOptions::EXACT);
+            let least = |x: Vec<f64>, order: Kind| {
+                let mut f = Only { inner: risk.restrict(&support).unwrap(), kind: order };
+                let outcome = minimise(&mut f, &mut x.clone(), &InnerOptions::EXACT).unwrap();
                 assert_eq!(outcome.ended, Ended::Converged, "seed {seed}, loss {l}, {order:?} from {x:?}");
                 outcome.value
             };
-            let expected = least(vec![0.0; support.len()], SecondOrder::Unavailable);
-            for order in [SecondOrder::Matrix, SecondOrder::Products] {
+            let expected = least(vec![0.0; support.len()], Kind::Nothing);
+            for order in [Kind::Matrix, Kind::Products] {
                 for size in [0.0, 1.0, 100.0, -100.0] {
                     let found = least(vec![size; support.len()], order);
                     assert!(
@@ -245,10 +301,10 @@ fn large_sparse_supports_take_the_conjugate_gradient_path_and_reach_the_same_min
         let problem = Problem::new(Table::sparse(rng, 400, 900, 0.01), loss, 20, 3.0, rng).ridge(1e-3);
         let risk = problem.risk_on(problem.x.csc());
         let support: Vec<usize> = (0..900).step_by(2).collect();
-        assert_eq!(risk.restrict(&support).second_order(), SecondOrder::Products);
+        assert!(matches!(risk.restrict(&support).unwrap().second(), Second::Products(_)));
         let value = |order| {
-            let mut f = Only { inner: risk.restrict(&support), order };
-            minimise(&mut f, &mut vec![0.0; support.len()], &InnerOptions::EXACT).value
+            let mut f = Only { inner: risk.restrict(&support).unwrap(), kind: order };
+            minimise(&mut f, &mut vec![0.0; support.len()], &InnerOptions::EXACT).unwrap().value
         };
         let [newton, products, lbfgs] = ORDERS.map(value);
         assert!(close(newton, products, 1e-10, 0.0), "{newton} against {products}");
@@ -263,12 +319,12 @@ fn one_step_is_one_step_and_nothing_is_nothing() {
         let problem = Problem::new(Table::gaussian(rng, 50, 8, 0.2), loss, 3, 2.0, rng).ridge(1e-2);
         let risk = problem.risk();
         for order in ORDERS {
-            let mut f = Only { inner: risk.restrict(&[0, 1, 5]), order };
+            let mut f = Only { inner: risk.restrict(&[0, 1, 5]).unwrap(), kind: order };
             let mut x = vec![0.0; 3];
-            let outcome = minimise(&mut f, &mut x, &InnerOptions::ONE_STEP);
+            let outcome = minimise(&mut f, &mut x, &InnerOptions::ONE_STEP).unwrap();
             assert!(outcome.iterations <= 1 && outcome.value < problem.value(SparseRef::ZERO), "{order:?}");
-            let mut f = Only { inner: risk.restrict(&[]), order };
-            let outcome = minimise(&mut f, &mut [], &InnerOptions::EXACT);
+            let mut f = Only { inner: risk.restrict(&[]).unwrap(), kind: order };
+            let outcome = minimise(&mut f, &mut [], &InnerOptions::EXACT).unwrap();
             assert_eq!((outcome.iterations, outcome.ended), (0, Ended::Converged));
             assert!(close(outcome.value, problem.value(SparseRef::ZERO), 1e-12, 0.0));
         }
@@ -284,12 +340,12 @@ fn giving_up_is_right_on_quadratics() {
         let risk = problem.risk();
         for order in ORDERS {
             let run = |abandon_above: f64| {
-                let mut f = Only { inner: risk.restrict(&[0, 3, 4, 6]), order };
-                minimise(&mut f, &mut [0.0; 4], &InnerOptions { abandon_above, ..InnerOptions::EXACT })
+                let mut f = Only { inner: risk.restrict(&[0, 3, 4, 6]).unwrap(), kind: order };
+                minimise(&mut f, &mut [0.0; 4], &InnerOptions { abandon_above, ..InnerOptions::EXACT }).unwrap()
             };
             let least = run(f64::INFINITY).value;
             assert_ne!(run(least * (1.0 + 1e-6)).ended, Ended::Abandoned, "seed {seed} {order:?}");
-            if order != SecondOrder::Unavailable {
+            if order != Kind::Nothing {
                 assert_eq!(run(0.01 * least).ended, Ended::Abandoned, "seed {seed} {order:?}");
             }
         }
@@ -316,7 +372,7 @@ fn dependent_columns_still_reach_the_minimum() {
         let risk = problem.risk();
         let value = |support: &[usize]| {
             let mut x = vec![0.0; support.len()];
-            let outcome = minimise(&mut *risk.restrict(support), &mut x, &InnerOptions::EXACT);
+            let outcome = minimise(&mut *risk.restrict(support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
             assert_eq!(outcome.ended, Ended::Converged, "{name} {support:?}");
             assert!(x.iter().all(|v| v.is_finite()), "{name} {support:?}: {x:?}");
             outcome.value
@@ -343,7 +399,7 @@ fn a_function_of_gradients_only_is_minimised_too() {
         value
     });
     let mut x = vec![0.0; 6];
-    let outcome = minimise(&mut *quartic.restrict(&[0, 1, 2, 3, 4, 5]), &mut x, &InnerOptions::EXACT);
+    let outcome = minimise(&mut *quartic.restrict(&[0, 1, 2, 3, 4, 5]).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
     assert_eq!(outcome.ended, Ended::Converged);
     assert!(close(outcome.value, 5.0, 1e-9, 0.0), "{}", outcome.value);
 }
@@ -355,10 +411,10 @@ fn separable_data_without_a_ridge_end_unattained() {
     let mut problem = Problem::new(Table::gaussian(rng, 30, 4, 0.0), loss, 1, 3.0, rng);
     problem.y = (0..30).map(|i| common::sign(problem.x.at(i, 0))).collect();
     let risk = problem.risk();
-    for order in [SecondOrder::Matrix, SecondOrder::Products] {
+    for order in [Kind::Matrix, Kind::Products] {
         let mut x = vec![0.0; 2];
-        let mut f = Only { inner: risk.restrict(&[0, 1]), order };
-        let outcome = minimise(&mut f, &mut x, &InnerOptions::EXACT);
+        let mut f = Only { inner: risk.restrict(&[0, 1]).unwrap(), kind: order };
+        let outcome = minimise(&mut f, &mut x, &InnerOptions::EXACT).unwrap();
         assert_eq!(outcome.ended, Ended::Unattained, "{order:?}");
         assert!(x.iter().all(|v| v.is_finite()) && outcome.value < 1e-8, "{order:?}: {x:?}");
         assert!(close(outcome.value, problem.value(SparseRef::new(&[0, 1], &x)), 1e-9, 0.0), "{order:?}");

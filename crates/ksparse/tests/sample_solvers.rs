@@ -60,7 +60,9 @@ fn answers_are_feasible_refitted_and_have_the_value_they_claim() {
                 problem.check(&what, &solution, k, &[]);
                 assert_eq!(solution.support.contains(&20), problem.intercept, "{what}: the intercept is free");
                 let mut x = vec![0.0; solution.support.len()];
-                let least = minimise(&mut *risk.restrict(&solution.support), &mut x, &InnerOptions::EXACT).value;
+                let least = minimise(&mut *risk.restrict(&solution.support).unwrap(), &mut x, &InnerOptions::EXACT)
+                    .unwrap()
+                    .value;
                 assert!(solution.value <= least * (1.0 + 1e-7) + 1e-12, "{what}: {} {least}", solution.value);
                 assert_eq!(solution.trace.len(), solution.iterations, "{what}");
                 for row in &solution.trace {
@@ -288,7 +290,7 @@ fn brute_force(risk: &Risk, k: usize) -> (f64, Vec<usize>, Vec<f64>) {
         let mut support: Vec<usize> = (0..p).filter(|j| mask >> j & 1 == 1).collect();
         support.extend_from_slice(risk.free());
         let mut x = vec![0.0; support.len()];
-        let value = minimise(&mut *risk.restrict(&support), &mut x, &InnerOptions::EXACT).value;
+        let value = minimise(&mut *risk.restrict(&support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap().value;
         if value < best.0 {
             best = (value, support, x);
         }
@@ -354,7 +356,7 @@ fn hinge_is_minimised_on_a_support() {
         let mut support = vec![1, 2, 5, 7];
         support.extend_from_slice(risk.free());
         let mut x = vec![0.0; support.len()];
-        let outcome = minimise(&mut *risk.restrict(&support), &mut x, &InnerOptions::EXACT);
+        let outcome = minimise(&mut *risk.restrict(&support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
         assert!(close(outcome.value, problem.value(SparseRef::new(&support, &x)), 1e-9, 0.0), "seed {seed}");
         // The loss with its corner rounded over gamma lies below by gamma / 2 at most: Newton's method knows its minimum.
         let gamma = 1e-4;
@@ -365,7 +367,7 @@ fn hinge_is_minimised_on_a_support() {
         rounded = rounded.with_ridge(problem.ridge).unwrap();
         rounded = if problem.intercept { rounded.with_intercept() } else { rounded };
         let mut z = x.clone();
-        let below = minimise(&mut *rounded.restrict(&support), &mut z, &InnerOptions::EXACT).value;
+        let below = minimise(&mut *rounded.restrict(&support).unwrap(), &mut z, &InnerOptions::EXACT).unwrap().value;
         let excess = outcome.value - below;
         assert!((-1e-8..=0.5 * gamma + 1e-8).contains(&excess), "seed {seed}: {} above {below}", outcome.value);
         // No neighbour is better.
@@ -376,7 +378,7 @@ fn hinge_is_minimised_on_a_support() {
         }
         // From its own answer there is nowhere to go.
         let mut again = x.clone();
-        let second = minimise(&mut *risk.restrict(&support), &mut again, &InnerOptions::EXACT);
+        let second = minimise(&mut *risk.restrict(&support).unwrap(), &mut again, &InnerOptions::EXACT).unwrap();
         assert!(second.value <= outcome.value * (1.0 + 1e-12), "seed {seed}");
     }
 }

@@ -300,7 +300,7 @@ fn score_by_hand(
         .map(|mut support| {
             support.push(x.ncols());
             let mut w = vec![0.0; support.len()];
-            let outcome = minimise(&mut *risk.restrict(&support), &mut w, &InnerOptions::EXACT);
+            let outcome = minimise(&mut *risk.restrict(&support).unwrap(), &mut w, &InnerOptions::EXACT).unwrap();
             Solution { value: outcome.value, ..Solution::guess(support, w) }
         })
         .min_by(|a, b| a.value.total_cmp(&b.value))

@@ -104,7 +104,8 @@ fn refitting_on_the_support_reproduces_the_coefficients() {
             let what = format!("{} on {name}", solver.name());
             let solution = solver.fit(&risk, &Sparsity::new(K)).unwrap();
             let mut x = vec![0.0; solution.support.len()];
-            let outcome = minimise(&mut *risk.restrict(&solution.support), &mut x, &InnerOptions::EXACT);
+            let outcome =
+                minimise(&mut *risk.restrict(&solution.support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
             assert_close(&what, &solution.coefficients, &x, 1e-5);
             assert!(close(solution.value, outcome.value, 1e-9, 0.0), "{what}: {} {}", solution.value, outcome.value);
         }
@@ -211,7 +212,7 @@ fn a_warm_start_of_another_size_is_cut_or_grown() {
                 }
                 if debiases(&*solver) {
                     let mut x = vec![0.0; solution.support.len()];
-                    minimise(&mut *risk.restrict(&solution.support), &mut x, &InnerOptions::EXACT);
+                    minimise(&mut *risk.restrict(&solution.support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
                     assert_close(&what, &solution.coefficients, &x, 1e-5);
                 }
             }

@@ -28,7 +28,7 @@ pub(super) fn minimise(f: &OnComponent, x: &mut [f64], options: &InnerOptions) -
     // O is of the size 1 / S, rho O of the size S.
     let mean = (0..m).map(|i| covariance[(i, i)]).sum::<f64>() / m as f64;
     let mut rho = (mean * mean).max(f64::MIN_POSITIVE);
-    let mut t = f.matrix(x);
+    let mut t = f.whole(x);
     let mut dual = Mat::<f64>::zeros(m, m);
     let mut ended = (MOST, Ended::MaxIterations);
     for iteration in 0..MOST {

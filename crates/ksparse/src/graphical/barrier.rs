@@ -10,9 +10,13 @@
 
 use super::algebra::{cholesky, inverse, log_det};
 use super::component::OnComponent;
+use crate::error::Result;
 use crate::kernels::dot;
-use crate::restricted::{self, Ended, InnerOptions, Outcome, Restricted, SecondOrder};
-use faer::{Mat, MatMut};
+use crate::linalg::MatrixMut;
+use crate::restricted::{
+    self, Ended, Form, InnerOptions, Line, Outcome, PointByPoint, Restricted, Second, SupportHessian,
+};
+use faer::Mat;
 
 /// The first mu; L is of the order of m.
 const FIRST: f64 = 1e-2;
@@ -25,26 +29,26 @@ const FACTORED: usize = 1500;
 
 /// Minimises f on the component's support within the bounds from near the point `x`, which need not be feasible. `None` if that fails; x is
 /// then where it was.
-pub(super) fn minimise(part: &OnComponent, x: &mut [f64], options: &InnerOptions) -> Option<Outcome> {
+pub(super) fn minimise(part: &OnComponent, x: &mut [f64], options: &InnerOptions) -> Result<Option<Outcome>> {
     let m = part.nodes() as f64;
     let last = options.tolerance.clamp(LAST, FIRST);
     let mut f = Barred { part, mu: FIRST, inverses: [const { Mat::new() }; 3] };
-    let mut at = f.inside(x)?;
+    let Some(mut at) = f.inside(x) else { return Ok(None) };
     let mut before: Option<(f64, Vec<f64>)> = None;
     let mut iterations = 0;
     loop {
         let inner = InnerOptions { tolerance: 0.1 * f.mu / m, max_iterations: 60, abandon_above: f64::INFINITY };
-        let outcome = restricted::minimise(&mut f, &mut at, &inner);
+        let outcome = restricted::minimise(&mut f, &mut at, &inner)?;
         iterations += outcome.iterations;
         if outcome.ended != Ended::Converged {
-            return None;
+            return Ok(None);
         }
         let value = part.value(&at);
         let hopeless = value - 2.0 * m * f.mu > options.abandon_above;
         if hopeless || f.mu <= last {
             x.copy_from_slice(&at);
             let ended = if hopeless { Ended::Abandoned } else { Ended::Converged };
-            return Some(Outcome { value, iterations, ended });
+            return Ok(Some(Outcome { value, iterations, ended }));
         }
         let mu = f.mu;
         f.mu = (0.1 * mu).max(last);
@@ -70,7 +74,7 @@ struct Barred<'a> {
 impl Barred<'_> {
     /// Factors of O, `O - alpha I` and `beta I - O`; `None` unless all are positive definite.
     fn factors(&self, x: &[f64], margin: f64) -> Option<[Mat<f64>; 3]> {
-        let (matrix, bounds) = (self.part.matrix(x), self.part.model.bounds());
+        let (matrix, bounds) = (self.part.whole(x), self.part.model.bounds());
         let (alpha, beta) = (bounds.alpha * (1.0 + margin), bounds.beta * (1.0 - margin));
         let m = matrix.nrows();
         let (mut above, mut below) = (matrix.clone(), -&matrix);
@@ -113,37 +117,46 @@ impl Restricted for Barred<'_> {
         self.part.dim()
     }
 
-    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
-        let Some(factors) = self.factors(x, 0.0) else { return f64::INFINITY };
+    fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        let Some(factors) = self.factors(x, 0.0) else { return Ok(f64::INFINITY) };
         let value = self.combine(x, &factors);
         self.inverses = factors.map(|factor| inverse(&factor));
         gradient.copy_from_slice(self.part.covariances());
         for (w, weight) in self.inverses.iter().zip([-1.0, -self.mu, self.mu]) {
             self.part.add_entries(w, weight, gradient);
         }
-        value
+        Ok(value)
     }
 
-    fn second_order(&self) -> SecondOrder {
-        if self.dim() <= FACTORED { SecondOrder::Matrix } else { SecondOrder::Products }
+    fn second(&mut self) -> Second<'_> {
+        if self.dim() <= FACTORED { Second::Matrix(self) } else { Second::Products(self) }
     }
 
-    fn hessian(&mut self, mut out: MatMut<'_, f64>) {
+    fn line<'b>(&'b mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'b>> {
+        Ok(Box::new(PointByPoint::new(self, x, direction)))
+    }
+
+    fn form(&self) -> Form {
+        Form { size: self.part.nodes() as f64, ..Form::default() }
+    }
+}
+
+impl SupportHessian for Barred<'_> {
+    fn matrix(&mut self, mut out: MatrixMut<'_>) -> Result<()> {
         out.fill(0.0);
-        self.weighted().for_each(|(w, weight)| self.part.add_hessian(w, weight, out.as_mut()));
+        self.weighted().for_each(|(w, weight)| self.part.add_hessian(w, weight, out.reborrow()));
+        Ok(())
     }
 
-    fn hessian_product(&mut self, v: &[f64], out: &mut [f64]) {
+    fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()> {
         out.fill(0.0);
         self.weighted().for_each(|(w, weight)| self.part.add_product(w, weight, v, out));
+        Ok(())
     }
 
-    fn hessian_diagonal(&mut self, out: &mut [f64]) {
+    fn diagonal(&mut self, out: &mut [f64]) -> Result<()> {
         out.fill(0.0);
         self.weighted().for_each(|(w, weight)| self.part.add_diagonal(w, weight, out));
-    }
-
-    fn reference_value(&self) -> f64 {
-        self.part.nodes() as f64
+        Ok(())
     }
 }

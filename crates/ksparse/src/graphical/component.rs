@@ -13,10 +13,12 @@
 use super::Precision;
 use super::algebra::{cholesky, inverse, log_det};
 use super::triangle::{Component, unit};
+use crate::error::Result;
 use crate::kernels::{STRIP, dot, times_strip};
-use crate::restricted::{Restricted, SecondOrder};
+use crate::linalg::MatrixMut;
+use crate::restricted::{Form, Line, PointByPoint, Preconditioner, Restricted, Second, SupportHessian};
 use crate::threads::worth_splitting;
-use faer::{Mat, MatMut};
+use faer::Mat;
 use rayon::prelude::*;
 
 /// f on a component, the other components aside.
@@ -77,7 +79,7 @@ impl<'a> OnComponent<'a> {
     }
 
     /// O, both triangles.
-    pub fn matrix(&self, x: &[f64]) -> Mat<f64> {
+    pub fn whole(&self, x: &[f64]) -> Mat<f64> {
         self.component.matrix(x)
     }
 
@@ -90,7 +92,7 @@ impl<'a> OnComponent<'a> {
 
     /// f, the infinity outside the cone; no derivatives.
     pub fn value(&self, x: &[f64]) -> f64 {
-        match cholesky(self.matrix(x)) {
+        match cholesky(self.whole(x)) {
             Some(factor) => dot(&self.covariances, x) - log_det(&factor),
             None => f64::INFINITY,
         }
@@ -108,7 +110,7 @@ impl<'a> OnComponent<'a> {
     }
 
     /// Adds `weight W (x) W` on the support to the lower triangle of `out`.
-    pub fn add_hessian(&self, w: &Mat<f64>, weight: f64, mut out: MatMut<'_, f64>) {
+    pub fn add_hessian(&self, w: &Mat<f64>, weight: f64, mut out: MatrixMut<'_>) {
         let entries = &self.component.entries;
         for (b, right) in entries.iter().enumerate() {
             let (k, l) = (w.col_as_slice(right.row), w.col_as_slice(right.column));
@@ -181,8 +183,8 @@ impl Restricted for OnComponent<'_> {
         self.units.len()
     }
 
-    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
-        let Some(factor) = cholesky(self.matrix(x)) else { return f64::INFINITY };
+    fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        let Some(factor) = cholesky(self.whole(x)) else { return Ok(f64::INFINITY) };
         self.inverse = inverse(&factor);
         self.matrix.clear();
         self.matrix.extend(x.iter().zip(&self.units).map(|(x, u)| x / u));
@@ -195,33 +197,57 @@ impl Restricted for OnComponent<'_> {
             // No diagonal entry exceeds the largest eigenvalue: well beyond the bound, f may fall for ever.
             self.outside |= e.row == e.column && *x > 2.0 * bounds.beta;
         }
-        dot(&self.covariances, x) - log_det(&factor)
+        Ok(dot(&self.covariances, x) - log_det(&factor))
     }
 
-    fn second_order(&self) -> SecondOrder {
+    fn second(&mut self) -> Second<'_> {
         let d = self.dim() as f64;
         // A Newton step by conjugate gradients takes some fifteen products; a blocked factorisation runs three times faster than a pass.
         let matrix = 2.0 * d * d + d * d * d / 18.0;
-        if matrix <= 15.0 * self.product_cost() as f64 { SecondOrder::Matrix } else { SecondOrder::Products }
+        if matrix <= 15.0 * self.product_cost() as f64 { Second::Matrix(self) } else { Second::Products(self) }
     }
 
-    fn hessian(&mut self, mut out: MatMut<'_, f64>) {
+    fn line<'b>(&'b mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'b>> {
+        Ok(Box::new(PointByPoint::new(self, x, direction)))
+    }
+
+    fn form(&self) -> Form {
+        // <S, O> at the minimum.
+        Form { size: self.nodes() as f64, ..Form::default() }
+    }
+
+    fn gives_up(&self) -> bool {
+        self.outside
+    }
+}
+
+impl SupportHessian for OnComponent<'_> {
+    fn matrix(&mut self, mut out: MatrixMut<'_>) -> Result<()> {
         out.fill(0.0);
         self.add_hessian(&self.inverse, 1.0, out);
+        Ok(())
     }
 
-    fn hessian_product(&mut self, v: &[f64], out: &mut [f64]) {
+    fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()> {
         out.fill(0.0);
         self.add_product(&self.inverse, 1.0, v, out);
+        Ok(())
     }
 
-    fn hessian_diagonal(&mut self, out: &mut [f64]) {
+    fn diagonal(&mut self, out: &mut [f64]) -> Result<()> {
         out.fill(0.0);
         self.add_diagonal(&self.inverse, 1.0, out);
+        Ok(())
     }
 
+    fn preconditioner(&mut self) -> Option<&mut dyn Preconditioner> {
+        Some(self)
+    }
+}
+
+impl Preconditioner for OnComponent<'_> {
     /// `O V O` on the support: the inverse of `W (x) W` if every pair were in it.
-    fn precondition(&mut self, r: &[f64], out: &mut [f64]) -> bool {
+    fn apply(&mut self, r: &[f64], out: &mut [f64]) -> Result<()> {
         let row = |i: usize| &self.neighbours[self.starts[i]..self.starts[i + 1]];
         let o = &self.matrix;
         let v: Vec<f64> = r.iter().zip(&self.units).map(|(r, u)| r / u).collect();
@@ -238,15 +264,6 @@ impl Restricted for OnComponent<'_> {
                 out[place] = self.units[place] * sum;
             }
         }
-        true
-    }
-
-    fn reference_value(&self) -> f64 {
-        // <S, O> at the minimum.
-        self.nodes() as f64
-    }
-
-    fn gives_up(&self) -> bool {
-        self.outside
+        Ok(())
     }
 }

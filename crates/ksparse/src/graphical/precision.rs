@@ -264,8 +264,8 @@ impl Objective for Precision {
         self.evaluate(x, None)
     }
 
-    fn restrict<'a>(&'a self, support: &[usize]) -> Box<dyn Restricted + 'a> {
-        Box::new(OnSupport::new(self, support))
+    fn restrict<'a>(&'a self, support: &[usize]) -> Result<Box<dyn Restricted + 'a>> {
+        Ok(Box::new(OnSupport::new(self, support)))
     }
 
     fn repair(&self, support: &[usize], x: &mut [f64]) {

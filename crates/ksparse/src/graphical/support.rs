@@ -4,8 +4,12 @@ use super::component::OnComponent;
 use super::precision::{Method, Precision};
 use super::triangle::{components, entry};
 use super::{adm, barrier};
-use crate::restricted::{self, Ended, InnerOptions, Outcome, Restricted, SecondOrder};
-use faer::{Mat, MatMut};
+use crate::error::Result;
+use crate::linalg::MatrixMut;
+use crate::restricted::{
+    self, Ended, Form, InnerOptions, Line, Outcome, PointByPoint, Restricted, Second, SupportHessian,
+};
+use faer::Mat;
 
 /// f on a support.
 pub(super) struct OnSupport<'a> {
@@ -45,7 +49,7 @@ fn scatter(part: &OnComponent, local: &[f64], x: &mut [f64]) {
 fn repair_part(part: &OnComponent, x: &mut [f64]) {
     let model = part.model;
     let inside = |x: &[f64]| {
-        let matrix = part.matrix(x);
+        let matrix = part.whole(x);
         super::algebra::cholesky(matrix.clone()).is_some() && model.within_bounds(&matrix, None)
     };
     if inside(x) {
@@ -71,29 +75,29 @@ fn repair_part(part: &OnComponent, x: &mut [f64]) {
 }
 
 /// Minimises on one component.
-fn minimise_part(part: &mut OnComponent, x: &mut [f64], options: &InnerOptions) -> Outcome {
+fn minimise_part(part: &mut OnComponent, x: &mut [f64], options: &InnerOptions) -> Result<Outcome> {
     if let ([node], [x]) = (&part.component.nodes[..], &mut *x) {
         *x = part.model.alone(*node);
-        return Outcome { value: part.value(&[*x]), iterations: 1, ended: Ended::Converged };
+        return Ok(Outcome { value: part.value(&[*x]), iterations: 1, ended: Ended::Converged });
     }
     repair_part(part, x);
     if part.model.method() == Method::Newton {
         let first = x.to_vec();
-        let outcome = restricted::minimise(part, x, options);
-        let inside = || part.model.within_bounds(&part.matrix(x), Some(part.inverse()));
+        let outcome = restricted::minimise(part, x, options)?;
+        let inside = || part.model.within_bounds(&part.whole(x), Some(part.inverse()));
         if outcome.ended == Ended::Abandoned && !part.gives_up() || inside() {
-            return outcome;
+            return Ok(outcome);
         }
         // The bounds can only raise the minimum.
         if outcome.ended == Ended::Converged && outcome.value > options.abandon_above {
-            return Outcome { ended: Ended::Abandoned, ..outcome };
+            return Ok(Outcome { ended: Ended::Abandoned, ..outcome });
         }
-        if let Some(outcome) = barrier::minimise(part, x, options) {
-            return outcome;
+        if let Some(outcome) = barrier::minimise(part, x, options)? {
+            return Ok(outcome);
         }
         x.copy_from_slice(&first);
     }
-    adm::minimise(part, x, options)
+    Ok(adm::minimise(part, x, options))
 }
 
 impl Restricted for OnSupport<'_> {
@@ -101,60 +105,30 @@ impl Restricted for OnSupport<'_> {
         self.support.len()
     }
 
-    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
+    fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
         let mut total = 0.0;
         for part in &mut self.parts {
             let local = gather(part, x);
             let mut slope = vec![0.0; local.len()];
-            total += part.value_and_gradient(&local, &mut slope);
+            total += part.move_to(&local, &mut slope)?;
             scatter(part, &slope, gradient);
         }
-        total
+        Ok(total)
     }
 
-    fn second_order(&self) -> SecondOrder {
-        SecondOrder::Products
+    fn second(&mut self) -> Second<'_> {
+        Second::Products(self)
     }
 
-    /// Block by block: coordinates of different components do not know of each other.
-    fn hessian(&mut self, mut out: MatMut<'_, f64>) {
-        out.fill(0.0);
-        for part in &mut self.parts {
-            let d = part.dim();
-            let mut block = Mat::zeros(d, d);
-            part.hessian(block.as_mut());
-            let places: Vec<usize> = part.component.entries.iter().map(|e| e.place).collect();
-            for b in 0..d {
-                for a in b..d {
-                    let (row, column) = (places[a].max(places[b]), places[a].min(places[b]));
-                    out[(row, column)] = block[(a, b)];
-                }
-            }
-        }
+    fn line<'b>(&'b mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'b>> {
+        Ok(Box::new(PointByPoint::new(self, x, direction)))
     }
 
-    fn hessian_product(&mut self, v: &[f64], out: &mut [f64]) {
-        for part in &mut self.parts {
-            let local = gather(part, v);
-            let mut product = vec![0.0; local.len()];
-            part.hessian_product(&local, &mut product);
-            scatter(part, &product, out);
-        }
+    fn form(&self) -> Form {
+        Form { size: self.model.variables() as f64, ..Form::default() }
     }
 
-    fn hessian_diagonal(&mut self, out: &mut [f64]) {
-        for part in &mut self.parts {
-            let mut diagonal = vec![0.0; part.dim()];
-            part.hessian_diagonal(&mut diagonal);
-            scatter(part, &diagonal, out);
-        }
-    }
-
-    fn reference_value(&self) -> f64 {
-        self.model.variables() as f64
-    }
-
-    fn minimise(&mut self, x: &mut [f64], options: &InnerOptions) -> Option<Outcome> {
+    fn minimise(&mut self, x: &mut [f64], options: &InnerOptions) -> Result<Option<Outcome>> {
         let constant = |c: &usize| {
             let (i, j) = entry(*c);
             i != j && (self.model.is_constant(i) || self.model.is_constant(j))
@@ -164,10 +138,10 @@ impl Restricted for OnSupport<'_> {
             let (zero, kept): (Vec<usize>, Vec<usize>) = (0..x.len()).partition(|&a| constant(&self.support[a]));
             let support: Vec<usize> = kept.iter().map(|&a| self.support[a]).collect();
             let mut rest: Vec<f64> = kept.iter().map(|&a| x[a]).collect();
-            let outcome = OnSupport::new(self.model, &support).minimise(&mut rest, options);
+            let outcome = OnSupport::new(self.model, &support).minimise(&mut rest, options)?;
             kept.iter().zip(rest).for_each(|(&a, v)| x[a] = v);
             zero.iter().for_each(|&a| x[a] = 0.0);
-            return outcome;
+            return Ok(outcome);
         }
         let mut total = Outcome { value: 0.0, iterations: 0, ended: Ended::Converged };
         let last = self.parts.len() - 1;
@@ -175,7 +149,7 @@ impl Restricted for OnSupport<'_> {
             let mut local = gather(part, x);
             // Once the others are at their minima, the largest knows what it must come down to.
             let abandon_above = if c == last { options.abandon_above - total.value } else { f64::INFINITY };
-            let outcome = minimise_part(part, &mut local, &InnerOptions { abandon_above, ..*options });
+            let outcome = minimise_part(part, &mut local, &InnerOptions { abandon_above, ..*options })?;
             scatter(part, &local, x);
             total.value += outcome.value;
             total.iterations = total.iterations.max(outcome.iterations);
@@ -183,6 +157,45 @@ impl Restricted for OnSupport<'_> {
                 total.ended = outcome.ended;
             }
         }
-        Some(total)
+        Ok(Some(total))
+    }
+}
+
+impl SupportHessian for OnSupport<'_> {
+    /// Block by block: coordinates of different components do not know of each other.
+    fn matrix(&mut self, mut out: MatrixMut<'_>) -> Result<()> {
+        out.fill(0.0);
+        for part in &mut self.parts {
+            let d = part.dim();
+            let mut block = Mat::zeros(d, d);
+            SupportHessian::matrix(part, MatrixMut::over(&mut block))?;
+            let places: Vec<usize> = part.component.entries.iter().map(|e| e.place).collect();
+            for b in 0..d {
+                for a in b..d {
+                    let (row, column) = (places[a].max(places[b]), places[a].min(places[b]));
+                    out[(row, column)] = block[(a, b)];
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()> {
+        for part in &mut self.parts {
+            let local = gather(part, v);
+            let mut product = vec![0.0; local.len()];
+            part.product(&local, &mut product)?;
+            scatter(part, &product, out);
+        }
+        Ok(())
+    }
+
+    fn diagonal(&mut self, out: &mut [f64]) -> Result<()> {
+        for part in &mut self.parts {
+            let mut diagonal = vec![0.0; part.dim()];
+            part.diagonal(&mut diagonal)?;
+            scatter(part, &diagonal, out);
+        }
+        Ok(())
     }
 }

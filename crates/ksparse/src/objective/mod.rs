@@ -4,16 +4,18 @@
 //! else implements [`Objective`], whose optional methods unlock the faster paths of the solvers.
 
 mod custom;
+mod from_gradients;
 mod model;
 mod risk;
 
 pub use custom::Custom;
+pub use from_gradients::FromGradients;
 pub use model::LinearModel;
 pub use risk::Risk;
 
 use crate::error::Result;
 use crate::loss::Smoothness;
-use crate::restricted::{FromGradients, Restricted};
+use crate::restricted::Restricted;
 use crate::sparsity::SparseRef;
 use faer::Mat;
 
@@ -61,8 +63,8 @@ pub trait Objective: Send + Sync {
     }
 
     /// f as a function of the coordinates in `support` alone, the others being 0.
-    fn restrict<'a>(&'a self, support: &[usize]) -> Box<dyn Restricted + 'a> {
-        Box::new(FromGradients::new(self, support))
+    fn restrict<'a>(&'a self, support: &[usize]) -> Result<Box<dyn Restricted + 'a>> {
+        Ok(Box::new(FromGradients::new(self, support)))
     }
 
     /// Moves a point where f is infinite to one where it is finite, on the same support: for functions that are not defined everywhere

@@ -113,21 +113,6 @@ impl<'a> Risk<'a> {
         }
     }
 
-    /// The same risk with another loss for the same targets, borrowing everything else.
-    pub(crate) fn with_other_loss<'b>(&'b self, loss: Box<dyn Loss + 'b>) -> Risk<'b> {
-        Risk {
-            design: Box::new(&*self.design),
-            loss,
-            target: Cow::Borrowed(&self.target),
-            weights: self.weights.clone(),
-            total_weight: self.total_weight,
-            ridge: self.ridge,
-            free: self.free.clone(),
-            squares: self.squares.clone(),
-            at_zero: OnceLock::new(),
-        }
-    }
-
     /// With sample weights: non-negative, not all zero. Integer weights mean repeated rows.
     ///
     /// ```
@@ -289,8 +274,8 @@ impl Objective for Risk<'_> {
         self.loss.total(&self.predictions(x), &self.target, &self.weights) + self.penalty(x)
     }
 
-    fn restrict<'b>(&'b self, support: &[usize]) -> Box<dyn Restricted + 'b> {
-        Box::new(RestrictedRisk::new(self, support))
+    fn restrict<'b>(&'b self, support: &[usize]) -> Result<Box<dyn Restricted + 'b>> {
+        Ok(Box::new(RestrictedRisk::new(self, support)))
     }
 
     fn hessian<'b>(&'b self, x: SparseRef) -> Option<Box<dyn Hessian + 'b>> {

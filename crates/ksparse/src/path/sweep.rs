@@ -3,7 +3,7 @@
 use super::{Path, PathSolution};
 use crate::error::Result;
 use crate::objective::Objective;
-use crate::restricted::{self, Ended, InnerOptions, SecondOrder};
+use crate::restricted::{self, Ended, InnerOptions};
 use crate::solver::{Progress, Solution, Solver, Status};
 use crate::sparsity::{Budget, Sparsity};
 use std::ops::ControlFlow;
@@ -126,14 +126,14 @@ impl Sweep<'_> {
         let dim = self.objective.dim();
         let budget = Budget::new(&self.sparsity(k), self.objective.free(), dim)?;
         let mut weight = vec![0.0; dim];
-        for (&j, score) in from.support.iter().zip(self.importance(from)) {
+        for (&j, score) in from.support.iter().zip(self.importance(from)?) {
             weight[j] = score;
         }
         let support = budget.winners(budget.k, |j| weight[j]);
         let dense = from.as_sparse().to_dense(dim);
         let mut x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
-        let mut restricted = self.objective.restrict(&support);
-        let outcome = restricted::minimise(&mut *restricted, &mut x, &InnerOptions::EXACT);
+        let mut restricted = self.objective.restrict(&support)?;
+        let outcome = restricted::minimise(&mut *restricted, &mut x, &InnerOptions::EXACT)?;
         if outcome.ended == Ended::NotFinite || !outcome.value.is_finite() {
             return Ok(None);
         }
@@ -143,15 +143,14 @@ impl Sweep<'_> {
     }
 
     /// About how much f rises when a coordinate is zeroed: x_j^2 h_j, h the curvature there, or x_j^2 where none is on offer.
-    fn importance(&self, of: &Solution) -> Vec<f64> {
-        let mut restricted = self.objective.restrict(&of.support);
+    fn importance(&self, of: &Solution) -> Result<Vec<f64>> {
+        let mut restricted = self.objective.restrict(&of.support)?;
         let mut curvature = vec![1.0; of.support.len()];
-        if restricted.second_order() != SecondOrder::Unavailable {
-            // Second derivatives refer to the last point evaluated.
-            restricted.value_and_gradient(&of.coefficients, &mut vec![0.0; of.support.len()]);
-            restricted.hessian_diagonal(&mut curvature);
+        restricted.move_to(&of.coefficients, &mut vec![0.0; of.support.len()])?;
+        if let Some(hessian) = restricted.second().hessian() {
+            hessian.diagonal(&mut curvature)?;
         }
-        of.coefficients.iter().zip(&curvature).map(|(x, h)| x * x * h).collect()
+        Ok(of.coefficients.iter().zip(&curvature).map(|(x, h)| x * x * h).collect())
     }
 
     fn sparsity(&self, k: usize) -> Sparsity {

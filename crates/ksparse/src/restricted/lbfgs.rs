@@ -1,6 +1,7 @@
 //! Limited-memory BFGS, for objectives that offer only values and gradients.
 
 use super::{Ended, InnerOptions, Outcome, Restricted};
+use crate::error::Result;
 use crate::kernels::{axpy, dot, norm};
 use std::collections::VecDeque;
 
@@ -13,11 +14,11 @@ struct Pair {
     inverse: f64,
 }
 
-pub(super) fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOptions) -> Outcome {
+pub(super) fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOptions) -> Result<Outcome> {
     let k = x.len();
     let mut gradient = vec![0.0; k];
-    let mut value = f.value_and_gradient(x, &mut gradient);
-    let ended = |value, iterations, ended| Outcome { value, iterations, ended };
+    let mut value = f.move_to(x, &mut gradient)?;
+    let ended = |value, iterations, ended| Ok(Outcome { value, iterations, ended });
     if !value.is_finite() || gradient.iter().any(|g| !g.is_finite()) {
         return ended(value, 0, Ended::NotFinite);
     }
@@ -43,7 +44,7 @@ pub(super) fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOpt
             return ended(value, iteration, Ended::Abandoned);
         }
         let first = if pairs.is_empty() { (1.0 / norm(&gradient)).min(1.0) } else { 1.0 };
-        let Some((point, at, at_gradient)) = line_search(f, x, value, slope, &direction, first) else {
+        let Some((point, at, at_gradient)) = line_search(f, x, value, slope, &direction, first)? else {
             if pairs.is_empty() {
                 // Not even the gradient leads down: rounding error is all that is left.
                 return ended(value, iteration, Ended::Converged);
@@ -101,13 +102,13 @@ fn line_search(
     slope: f64,
     direction: &[f64],
     first: f64,
-) -> Option<(Vec<f64>, f64, Vec<f64>)> {
+) -> Result<Option<(Vec<f64>, f64, Vec<f64>)>> {
     let (mut low, mut high, mut step) = (0.0, f64::INFINITY, first);
     let mut best = None;
     for _ in 0..60 {
         let point: Vec<f64> = x.iter().zip(direction).map(|(x, d)| x + step * d).collect();
         let mut gradient = vec![0.0; x.len()];
-        let at = f.value_and_gradient(&point, &mut gradient);
+        let at = f.move_to(&point, &mut gradient)?;
         let finite = at.is_finite() && gradient.iter().all(|g| g.is_finite());
         if !finite || at > value + 1e-4 * step * slope {
             high = step;
@@ -127,5 +128,5 @@ fn line_search(
             break;
         }
     }
-    best
+    Ok(best)
 }

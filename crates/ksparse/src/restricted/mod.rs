@@ -10,7 +10,7 @@
 //! let x = Dense::from_columns(3, 2, vec![1.0, 2.0, 3.0, 1.0, 0.0, 1.0])?;
 //! let risk = Risk::new(&x, &[2.0, 4.0, 6.0], Squared::default())?;
 //! let mut w = [0.0]; // column 0 alone
-//! let outcome = minimise(&mut *risk.restrict(&[0]), &mut w, &InnerOptions::EXACT);
+//! let outcome = minimise(&mut *risk.restrict(&[0])?, &mut w, &InnerOptions::EXACT)?;
 //! assert_eq!(outcome.ended, Ended::Converged);
 //! assert!((w[0] - 2.0).abs() < 1e-12);
 //! # Ok::<(), ksparse::Error>(())
@@ -18,93 +18,61 @@
 
 mod cholesky;
 mod dual_coordinates;
-mod from_gradients;
+mod hessian;
 mod lbfgs;
+mod line;
 mod newton;
 
 pub(crate) use cholesky::Cholesky;
 pub(crate) use dual_coordinates::DualCoordinates;
-pub use from_gradients::FromGradients;
+pub use hessian::{Preconditioner, Second, SupportHessian};
+pub use line::{Line, PointByPoint, Probe};
 
-use faer::MatMut;
-
-/// What a [`Restricted`] function can say about its second derivatives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SecondOrder {
-    /// Nothing: first-order methods only.
-    Unavailable,
-    /// Products with the Hessian are the cheaper way.
-    Products,
-    /// The whole matrix is the cheaper way.
-    Matrix,
-}
+use crate::error::Result;
 
 /// f on a fixed support, in the order of that support.
 ///
-/// Second derivatives refer to the point of the last `value_and_gradient`.
+/// It is a place as well as a function: [`move_to`](Self::move_to) sets the point that second derivatives and lines refer to.
 pub trait Restricted {
     /// Number of coordinates.
     fn dim(&self) -> usize;
 
-    /// f(x) and its gradient.
-    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64;
+    /// Moves to x: f there, and its gradient.
+    fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64>;
 
-    /// Which of the methods below may be called.
-    fn second_order(&self) -> SecondOrder {
-        SecondOrder::Unavailable
+    /// Second derivatives where it was last moved to. Before the first move only their kind means something.
+    fn second(&mut self) -> Second<'_>;
+
+    /// f along a line from `x`, where it was last moved to. [`PointByPoint`] serves whoever knows no better.
+    fn line<'a>(&'a mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'a>>;
+
+    /// What kind of function it is.
+    fn form(&self) -> Form {
+        Form::default()
     }
 
-    /// Whether the Hessian is the same everywhere.
-    fn is_quadratic(&self) -> bool {
-        false
-    }
-
-    /// The lower triangle of the Hessian.
-    fn hessian(&mut self, _out: MatMut<'_, f64>) {}
-
-    /// `out = H v`.
-    fn hessian_product(&mut self, _v: &[f64], _out: &mut [f64]) {}
-
-    /// The diagonal of the Hessian.
-    fn hessian_diagonal(&mut self, _out: &mut [f64]) {}
-
-    /// A positive diagonal near the Hessian's own, to precondition conjugate gradients: cheap matters more than exact.
-    fn preconditioner(&mut self, out: &mut [f64]) {
-        self.hessian_diagonal(out);
-    }
-
-    /// `out = P r` with P positive definite and near the inverse of the Hessian, for who knows better than a diagonal; `false` if not.
-    fn precondition(&mut self, _r: &[f64], _out: &mut [f64]) -> bool {
-        false
-    }
-
-    /// A diagonal that bounds the Hessian's own everywhere: the unit of the damping.
-    fn majorant_diagonal(&mut self, _out: &mut [f64]) {}
-
-    /// A typical size of f, below whose rounding error nothing is worth doing (0 when unknown).
-    fn reference_value(&self) -> f64 {
-        0.0
-    }
-
-    /// Whether f may fall for ever without a minimiser (separable data, no ridge).
-    fn has_tail(&self) -> bool {
-        false
-    }
-
-    /// Whether second derivatives jump from place to place, so that a quadratic model says little about far points.
-    fn curvature_jumps(&self) -> bool {
-        false
-    }
-
-    /// Whether the last point evaluated shows that Newton's method cannot lead to the minimum (a constraint is active that it does not know).
+    /// Whether the point last moved to shows that Newton's method cannot lead to the minimum (a constraint is active that it does not know).
     fn gives_up(&self) -> bool {
         false
     }
 
-    /// A minimiser of its own, for objectives that know better than the methods here.
-    fn minimise(&mut self, _x: &mut [f64], _options: &InnerOptions) -> Option<Outcome> {
-        None
+    /// A minimiser of its own, for functions that know better than the methods here; `None` for those that do not.
+    fn minimise(&mut self, _x: &mut [f64], _options: &InnerOptions) -> Result<Option<Outcome>> {
+        Ok(None)
     }
+}
+
+/// What the methods here may count on. The default promises nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Form {
+    /// The Hessian is the same everywhere.
+    pub quadratic: bool,
+    /// f may fall for ever without a minimiser (separable data, no ridge).
+    pub tail: bool,
+    /// Second derivatives jump from place to place, so that a quadratic model says little about far points.
+    pub jumps: bool,
+    /// A typical size of f, below whose rounding error nothing is worth doing; 0 when unknown.
+    pub size: f64,
 }
 
 /// How far to go on a support.
@@ -154,13 +122,13 @@ pub struct Outcome {
 }
 
 /// Minimises f from `x`, which is moved to the point reached. f never rises.
-pub fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOptions) -> Outcome {
-    if let Some(outcome) = f.minimise(x, options) {
-        return outcome;
+pub fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOptions) -> Result<Outcome> {
+    if let Some(outcome) = f.minimise(x, options)? {
+        return Ok(outcome);
     }
-    match f.second_order() {
-        SecondOrder::Unavailable => lbfgs::minimise(f, x, options),
-        SecondOrder::Products => newton::minimise(f, x, options, &mut newton::ConjugateGradients::default()),
-        SecondOrder::Matrix => newton::minimise(f, x, options, &mut newton::Factored::default()),
+    match f.second() {
+        Second::None => lbfgs::minimise(f, x, options),
+        Second::Products(_) => newton::minimise(f, x, options, &mut newton::ConjugateGradients::default()),
+        Second::Matrix(_) => newton::minimise(f, x, options, &mut newton::Factored::default()),
     }
 }

@@ -1,37 +1,63 @@
 //! Damped Newton. Stops when the Newton decrement says that nothing is left to gain.
 
-use super::{Cholesky, Ended, InnerOptions, Outcome, Restricted};
+use super::{Cholesky, Ended, InnerOptions, Line, Outcome, Probe, Restricted, SupportHessian};
+use crate::error::Result;
 use crate::kernels::dot;
+use crate::linalg::MatrixMut;
 use faer::Mat;
 
 /// How a Newton direction is found.
 pub(super) trait Direction {
     /// `out` approximately `-(H + damping D)^-1 gradient`, D the majorant's diagonal.
-    fn find(&mut self, f: &mut dyn Restricted, gradient: &[f64], damping: f64, accuracy: f64, out: &mut [f64]);
+    fn find(
+        &mut self,
+        hessian: &mut dyn SupportHessian,
+        gradient: &[f64],
+        damping: f64,
+        accuracy: f64,
+        out: &mut [f64],
+    ) -> Result<()>;
+
+    /// The Hessian has not changed since the last direction.
+    fn unchanged(&mut self) {}
 }
 
 /// By a Cholesky factor; kept between steps when the Hessian never changes.
 #[derive(Default)]
 pub(super) struct Factored {
     factor: Option<Cholesky>,
+    current: bool,
 }
 
 impl Direction for Factored {
-    fn find(&mut self, f: &mut dyn Restricted, gradient: &[f64], damping: f64, _: f64, out: &mut [f64]) {
-        if self.factor.is_none() || !f.is_quadratic() {
+    fn find(
+        &mut self,
+        hessian: &mut dyn SupportHessian,
+        gradient: &[f64],
+        damping: f64,
+        _: f64,
+        out: &mut [f64],
+    ) -> Result<()> {
+        if self.factor.is_none() || !self.current {
             let k = gradient.len();
-            let mut hessian = Mat::zeros(k, k);
-            f.hessian(hessian.as_mut());
-            let mut diagonal: Vec<f64> = (0..k).map(|c| hessian[(c, c)]).collect();
-            fill_flat(f, &mut diagonal);
-            (0..k).for_each(|c| hessian[(c, c)] = diagonal[c]);
-            let extra = damping_diagonal(f, damping, k);
-            self.factor = Some(Cholesky::new(hessian, extra.as_deref()));
+            let mut matrix = Mat::zeros(k, k);
+            hessian.matrix(MatrixMut::over(&mut matrix))?;
+            let mut diagonal: Vec<f64> = (0..k).map(|c| matrix[(c, c)]).collect();
+            fill_flat(hessian, &mut diagonal)?;
+            (0..k).for_each(|c| matrix[(c, c)] = diagonal[c]);
+            let extra = damping_diagonal(hessian, damping, k)?;
+            self.factor = Some(Cholesky::new(matrix, extra.as_deref()));
         }
+        self.current = false;
         out.iter_mut().zip(gradient).for_each(|(o, g)| *o = -g);
         if let Some(factor) = &self.factor {
             factor.solve(out);
         }
+        Ok(())
+    }
+
+    fn unchanged(&mut self) {
+        self.current = true;
     }
 }
 
@@ -47,16 +73,23 @@ pub(super) struct ConjugateGradients {
 
 #[allow(clippy::needless_range_loop)] // one index over four arrays reads better than four zips
 impl Direction for ConjugateGradients {
-    fn find(&mut self, f: &mut dyn Restricted, gradient: &[f64], damping: f64, accuracy: f64, out: &mut [f64]) {
+    fn find(
+        &mut self,
+        hessian: &mut dyn SupportHessian,
+        gradient: &[f64],
+        damping: f64,
+        accuracy: f64,
+        out: &mut [f64],
+    ) -> Result<()> {
         let k = gradient.len();
-        let extra = damping_diagonal(f, damping, k);
+        let extra = damping_diagonal(hessian, damping, k)?;
         for buffer in
             [&mut self.diagonal, &mut self.residual, &mut self.conditioned, &mut self.search, &mut self.product]
         {
             buffer.resize(k, 0.0);
         }
-        f.preconditioner(&mut self.diagonal);
-        fill_flat(f, &mut self.diagonal);
+        hessian.rough_diagonal(&mut self.diagonal)?;
+        fill_flat(hessian, &mut self.diagonal)?;
         if let Some(extra) = &extra {
             self.diagonal.iter_mut().zip(extra).for_each(|(d, e)| *d += e);
         }
@@ -67,7 +100,7 @@ impl Direction for ConjugateGradients {
         for c in 0..k {
             self.residual[c] = -gradient[c];
         }
-        self.condition(f);
+        self.condition(hessian)?;
         self.search.copy_from_slice(&self.conditioned);
         let mut energy = dot(&self.residual, &self.search);
         let target = energy * accuracy * accuracy;
@@ -75,7 +108,7 @@ impl Direction for ConjugateGradients {
             if energy <= target || energy == 0.0 {
                 break;
             }
-            f.hessian_product(&self.search, &mut self.product);
+            hessian.product(&self.search, &mut self.product)?;
             if let Some(extra) = &extra {
                 for c in 0..k {
                     self.product[c] += extra[c] * self.search[c];
@@ -94,7 +127,7 @@ impl Direction for ConjugateGradients {
                 out[c] += step * self.search[c];
                 self.residual[c] -= step * self.product[c];
             }
-            self.condition(f);
+            self.condition(hessian)?;
             let next = dot(&self.residual, &self.conditioned);
             let turn = next / energy;
             for c in 0..k {
@@ -102,69 +135,75 @@ impl Direction for ConjugateGradients {
             }
             energy = next;
         }
+        Ok(())
     }
 }
 
 impl ConjugateGradients {
-    fn condition(&mut self, f: &mut dyn Restricted) {
-        if !f.precondition(&self.residual, &mut self.conditioned) {
-            for ((c, r), d) in self.conditioned.iter_mut().zip(&self.residual).zip(&self.diagonal) {
-                *c = r * d;
-            }
+    fn condition(&mut self, hessian: &mut dyn SupportHessian) -> Result<()> {
+        if let Some(better) = hessian.preconditioner() {
+            return better.apply(&self.residual, &mut self.conditioned);
         }
+        for ((c, r), d) in self.conditioned.iter_mut().zip(&self.residual).zip(&self.diagonal) {
+            *c = r * d;
+        }
+        Ok(())
     }
 }
 
 /// Where f has no curvature (every sample on a straight piece of its loss), the majorant's: a gradient step in the units of the
 /// coordinate, instead of one in units of 1.
-fn fill_flat(f: &mut dyn Restricted, diagonal: &mut [f64]) {
+fn fill_flat(hessian: &mut dyn SupportHessian, diagonal: &mut [f64]) -> Result<()> {
     if diagonal.iter().all(|d| *d > 0.0) {
-        return;
+        return Ok(());
     }
     let mut majorant = vec![0.0; diagonal.len()];
-    f.majorant_diagonal(&mut majorant);
+    hessian.majorant(&mut majorant)?;
     for (d, m) in diagonal.iter_mut().zip(majorant) {
         if *d <= 0.0 {
             *d = m;
         }
     }
+    Ok(())
 }
 
-fn damping_diagonal(f: &mut dyn Restricted, damping: f64, k: usize) -> Option<Vec<f64>> {
-    (damping > 0.0).then(|| {
-        let mut diagonal = vec![0.0; k];
-        f.majorant_diagonal(&mut diagonal);
-        diagonal.iter_mut().for_each(|d| *d *= damping);
-        diagonal
-    })
-}
-
-/// A point along a direction, with what f says there.
-struct Reached<'a> {
-    point: &'a mut [f64],
-    gradient: &'a mut [f64],
-    value: &'a mut f64,
+fn damping_diagonal(hessian: &mut dyn SupportHessian, damping: f64, k: usize) -> Result<Option<Vec<f64>>> {
+    if damping <= 0.0 {
+        return Ok(None);
+    }
+    let mut diagonal = vec![0.0; k];
+    hessian.majorant(&mut diagonal)?;
+    diagonal.iter_mut().for_each(|d| *d *= damping);
+    Ok(Some(diagonal))
 }
 
 /// Doubles a whole step while f keeps falling about as steeply as at the start: the curvature was overestimated, as on the straight
-/// pieces of a loss, where steps of one size would take for ever. Returns the step.
-fn go_on(f: &mut dyn Restricted, x: &[f64], direction: &[f64], slope: f64, reached: &mut Reached) -> f64 {
+/// pieces of a loss, where steps of one size would take for ever. Returns the step and what f is there.
+fn go_on(line: &mut dyn Line, slope: f64, mut reached: Probe) -> Result<(f64, Probe)> {
     let mut step = 1.0;
-    let (mut point, mut gradient) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-    while step < 1e12 && dot(reached.gradient, direction) < 0.5 * slope {
-        point.iter_mut().zip(x).zip(direction).for_each(|((p, x), d)| *p = x + 2.0 * step * d);
-        let value = f.value_and_gradient(&point, &mut gradient);
-        if value >= *reached.value || value.is_nan() {
-            // Too far: second derivatives must refer to the point kept.
-            f.value_and_gradient(reached.point, reached.gradient);
+    while step < 1e12 && reached.slope < 0.5 * slope {
+        let ahead = line.probe(2.0 * step)?;
+        if ahead.value >= reached.value || ahead.value.is_nan() {
             break;
         }
         step *= 2.0;
-        *reached.value = value;
-        reached.point.copy_from_slice(&point);
-        reached.gradient.copy_from_slice(&gradient);
+        reached = ahead;
     }
-    step
+    Ok((step, reached))
+}
+
+/// The longest of the steps 1, 1/2, 1/4 ... that lowers f enough, and what f is there; only the first is tried for the last step.
+fn backtrack(line: &mut dyn Line, value: f64, decrement: f64, last: bool) -> Result<Option<(f64, Probe)>> {
+    let mut step = 1.0;
+    for _ in 0..if last { 1 } else { 40 } {
+        let there = line.probe(step)?;
+        let wanted = if last { 0.0 } else { 1e-4 * step * decrement };
+        if there.value <= value - wanted {
+            return Ok(Some((step, there)));
+        }
+        step *= 0.5;
+    }
+    Ok(None)
 }
 
 pub(super) fn minimise(
@@ -172,82 +211,71 @@ pub(super) fn minimise(
     x: &mut [f64],
     options: &InnerOptions,
     method: &mut dyn Direction,
-) -> Outcome {
+) -> Result<Outcome> {
     let k = x.len();
     let (mut gradient, mut direction) = (vec![0.0; k], vec![0.0; k]);
-    let (mut trial, mut trial_gradient) = (vec![0.0; k], vec![0.0; k]);
-    let mut value = f.value_and_gradient(x, &mut gradient);
-    let ended = |value, iterations, ended| Outcome { value, iterations, ended };
+    let mut value = f.move_to(x, &mut gradient)?;
+    let ended = |value, iterations, ended| Ok(Outcome { value, iterations, ended });
     if !value.is_finite() || gradient.iter().any(|g| !g.is_finite()) {
         return ended(value, 0, Ended::NotFinite);
     }
     if k == 0 {
         return ended(value, 0, Ended::Converged);
     }
-    let reference = f.reference_value().abs();
+    let form = f.form();
+    let size = form.size.abs();
     let mut damping = 0.0;
     // Inexact directions sharpen as the steps get small: fast at first, superlinear at the end.
-    let mut accuracy = if f.is_quadratic() { 1e-7 } else { 0.1 };
+    let mut accuracy = if form.quadratic { 1e-7 } else { 0.1 };
     for iteration in 0..options.max_iterations {
-        if f.has_tail() && value <= 1e-9 * reference {
+        if form.tail && value <= 1e-9 * size {
             return ended(value, iteration, Ended::Unattained);
         }
-        method.find(f, &gradient, damping, accuracy, &mut direction);
+        let Some(hessian) = f.second().hessian() else { break };
+        method.find(hessian, &gradient, damping, accuracy, &mut direction)?;
+        if form.quadratic {
+            method.unchanged();
+        }
         let decrement = -dot(&gradient, &direction);
-        let last = 0.5 * decrement <= options.tolerance * value.abs().max(1e-4 * reference);
+        let last = 0.5 * decrement <= options.tolerance * value.abs().max(1e-4 * size);
         // The minimum of the quadratic model is value - decrement/2; twice that decrease allows for its error, but not for
         // curvature that appears or vanishes on the way.
-        let trusted = iteration > 0 || !f.curvature_jumps();
+        let trusted = iteration > 0 || !form.jumps;
         if trusted && value - decrement > options.abandon_above {
             return ended(value, iteration, Ended::Abandoned);
         }
-        let mut step = 1.0;
-        let mut accepted = false;
-        for _ in 0..40 {
-            for c in 0..k {
-                trial[c] = x[c] + step * direction[c];
+        let mut line = f.line(x, &direction)?;
+        let mut accepted = backtrack(&mut *line, value, decrement, last)?;
+        if let Some((1.0, there)) = accepted
+            && !last
+        {
+            accepted = Some(go_on(&mut *line, -decrement, there)?);
+        }
+        match accepted {
+            Some((step, there)) => {
+                line.settle(step, &mut gradient)?;
+                x.iter_mut().zip(&direction).for_each(|(x, d)| *x += step * d);
+                value = there.value;
+                if f.gives_up() {
+                    return ended(value, iteration + 1, Ended::Abandoned);
+                }
             }
-            let at = f.value_and_gradient(&trial, &mut trial_gradient);
-            let wanted = if last { 0.0 } else { 1e-4 * step * decrement };
-            if at <= value - wanted {
-                value = at;
-                accepted = true;
-                break;
-            }
-            if last {
-                break;
-            }
-            step *= 0.5;
+            None => line.back()?,
         }
-        if accepted && step == 1.0 && !last {
-            let mut reached = Reached { point: &mut trial, gradient: &mut trial_gradient, value: &mut value };
-            step = go_on(f, x, &direction, -decrement, &mut reached);
+        if last || (accepted.is_none() && damping > 1e3) {
+            return ended(value, iteration + usize::from(accepted.is_some()), Ended::Converged);
         }
-        if accepted {
-            x.copy_from_slice(&trial);
-            std::mem::swap(&mut gradient, &mut trial_gradient);
-            if f.gives_up() {
-                return ended(value, iteration + 1, Ended::Abandoned);
-            }
-        }
-        if last || (!accepted && damping > 1e3) {
-            return ended(value, iteration + usize::from(accepted), Ended::Converged);
-        }
-        if !accepted {
-            // Restore what second derivatives refer to, and shorten the next direction.
-            f.value_and_gradient(x, &mut gradient);
-        }
-        damping = match step {
-            _ if !accepted => (damping * 100.0).max(1e-4),
-            s if s >= 1.0 => {
+        damping = match accepted {
+            None => (damping * 100.0).max(1e-4),
+            Some((step, _)) if step >= 1.0 => {
                 if damping < 1e-9 {
                     0.0
                 } else {
                     damping * 0.1
                 }
             }
-            s if s < 0.2 => (damping * 10.0).max(1e-6),
-            _ => damping,
+            Some((step, _)) if step < 0.2 => (damping * 10.0).max(1e-6),
+            Some(_) => damping,
         };
         accuracy = (accuracy * 0.3f64).max(1e-9);
     }

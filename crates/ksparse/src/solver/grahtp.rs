@@ -238,7 +238,7 @@ impl Grahtp {
                 run.refit(support, x, &InnerOptions::EXACT)
             }
             Debias::NewtonStep => {
-                let first = run.evaluate(support, truncated);
+                let first = run.evaluate(support, truncated)?;
                 // Too long a step overflows: that is for the caller to see, not an error of the data.
                 if !first.value.is_finite() {
                     return Ok(first);
@@ -246,13 +246,13 @@ impl Grahtp {
                 run.refit(first.support, first.x, &InnerOptions::ONE_STEP)
             }
             Debias::GradientStep => {
-                let mut restricted = run.objective.restrict(&support);
+                let mut restricted = run.objective.restrict(&support)?;
                 let mut slope = vec![0.0; support.len()];
-                restricted.value_and_gradient(&truncated, &mut slope);
+                restricted.move_to(&truncated, &mut slope)?;
                 let x = truncated.iter().zip(&slope).map(|(x, g)| x - eta * g).collect();
-                Ok(run.evaluate(support, x))
+                run.evaluate(support, x)
             }
-            Debias::Nothing => Ok(run.evaluate(support, truncated)),
+            Debias::Nothing => run.evaluate(support, truncated),
         }
     }
 

@@ -97,6 +97,6 @@ impl Grasp {
         let support = run.budget.winners(k, |j| wide.at(j).abs() * there.map_or(1.0, |h| h[j].sqrt()));
         let mut x = run.carry(&wide, &support);
         run.objective.repair(&support, &mut x);
-        if self.debias { run.refit(support, x, &InnerOptions::EXACT) } else { Ok(run.evaluate(support, x)) }
+        if self.debias { run.refit(support, x, &InnerOptions::EXACT) } else { run.evaluate(support, x) }
     }
 }

@@ -10,7 +10,8 @@ use super::model::LocalModel;
 use super::run::{Iterate, Run};
 use super::swap::Ranking;
 use crate::error::Result;
-use crate::restricted::{InnerOptions, Restricted, SecondOrder};
+use crate::linalg::MatrixMut;
+use crate::restricted::{InnerOptions, SupportHessian};
 use faer::Mat;
 
 /// Which coordinates of a widened support are dropped.
@@ -45,21 +46,21 @@ pub(super) fn prune(
     let mut x = run.carry(at, &support);
     let goal = run.budget.k + run.budget.free.len();
     loop {
-        let mut restricted = run.objective.restrict(&support);
+        let mut restricted = run.objective.restrict(&support)?;
         let (wide, _) = run.minimise(&mut *restricted, support, x, refit)?;
         let surplus = wide.support.len().saturating_sub(goal);
         if surplus == 0 {
             return Ok(Some(wide));
         }
-        if restricted.second_order() == SecondOrder::Unavailable {
-            return Ok(None);
-        }
         // Half of the surplus per refit, a small one at once: the model is trusted for a short way only.
         let exact = run.objective.is_quadratic() || surplus <= 1 + goal / 16;
         let drops = if exact { surplus } else { surplus.div_ceil(2) };
-        (support, x) = match drop {
-            Drop::Cheapest => drop_cheapest(run, &wide, &mut *restricted, drops),
-            Drop::Smallest => drop_smallest(run, &wide, &mut *restricted, drops),
+        let mut slope = vec![0.0; wide.support.len()];
+        restricted.move_to(&wide.x, &mut slope)?;
+        (support, x) = match (drop, restricted.second().hessian()) {
+            (_, None) => return Ok(None),
+            (Drop::Cheapest, Some(hessian)) => drop_cheapest(run, &wide, slope, hessian, drops)?,
+            (Drop::Smallest, _) => drop_smallest(run, &wide, &slope, drops),
         };
         if support.len() == wide.support.len() {
             return Ok(None); // the model has nothing to say
@@ -68,12 +69,17 @@ pub(super) fn prune(
 }
 
 /// The support without its `drops` cheapest coordinates, and the point the quadratic model expects there.
-fn drop_cheapest(run: &Run, at: &Iterate, f: &mut dyn Restricted, drops: usize) -> (Vec<usize>, Vec<f64>) {
+fn drop_cheapest(
+    run: &Run,
+    at: &Iterate,
+    slope: Vec<f64>,
+    hessian: &mut dyn SupportHessian,
+    drops: usize,
+) -> Result<(Vec<usize>, Vec<f64>)> {
     let k = at.support.len();
-    let (mut gradient, mut hessian) = (vec![0.0; k], Mat::zeros(k, k));
-    f.value_and_gradient(&at.x, &mut gradient);
-    f.hessian(hessian.as_mut());
-    let mut model = LocalModel::new(run, at, gradient, hessian);
+    let mut matrix = Mat::zeros(k, k);
+    hessian.matrix(MatrixMut::over(&mut matrix))?;
+    let mut model = LocalModel::new(run, at, slope, matrix);
     let mut kept = vec![true; k];
     for _ in 0..drops {
         let Some(place) = model.cheapest() else { break };
@@ -81,14 +87,12 @@ fn drop_cheapest(run: &Run, at: &Iterate, f: &mut dyn Restricted, drops: usize) 
         model.drop(place);
     }
     let keep: Vec<usize> = (0..k).filter(|&a| kept[a]).collect();
-    (keep.iter().map(|&a| at.support[a]).collect(), keep.iter().map(|&a| model.x[a]).collect())
+    Ok((keep.iter().map(|&a| at.support[a]).collect(), keep.iter().map(|&a| model.x[a]).collect()))
 }
 
 /// The support without its `drops` smallest coordinates after a gradient step, and that point there.
-fn drop_smallest(run: &Run, at: &Iterate, f: &mut dyn Restricted, drops: usize) -> (Vec<usize>, Vec<f64>) {
-    let mut gradient = vec![0.0; at.support.len()];
-    f.value_and_gradient(&at.x, &mut gradient);
-    let x: Vec<f64> = at.x.iter().zip(&gradient).map(|(x, g)| x - g).collect();
+fn drop_smallest(run: &Run, at: &Iterate, slope: &[f64], drops: usize) -> (Vec<usize>, Vec<f64>) {
+    let x: Vec<f64> = at.x.iter().zip(slope).map(|(x, g)| x - g).collect();
     let mut movable: Vec<usize> = (0..x.len()).filter(|&a| !run.budget.is_free(at.support[a])).collect();
     // Of equal ones the larger index: ties go to the smaller.
     movable.sort_by(|&a, &b| x[a].abs().total_cmp(&x[b].abs()).then(b.cmp(&a)));

@@ -155,17 +155,17 @@ impl<'a> Run<'a> {
         support.sort_unstable();
         let mut x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
         self.objective.repair(&support, &mut x);
-        let first = self.evaluate(support, x);
+        let first = self.evaluate(support, x)?;
         if first.value.is_finite() { Ok(first) } else { Err(self.not_finite()) }
     }
 
     /// The point as it stands, with its value.
-    pub fn evaluate(&self, support: Vec<usize>, x: Vec<f64>) -> Iterate {
+    pub fn evaluate(&self, support: Vec<usize>, x: Vec<f64>) -> Result<Iterate> {
         let value = self.objective.value(SparseRef::new(&support, &x));
         // Down to nothing along a ray: the same test as the inner minimisers', for those who take no inner steps.
         let nothing = value <= 1e-9 * self.at_zero.get_or_init(|| self.objective.value(SparseRef::ZERO)).abs();
-        let attained = !(nothing && self.objective.restrict(&support).has_tail());
-        Iterate::new(support, x, value, attained)
+        let attained = !(nothing && self.objective.restrict(&support)?.form().tail);
+        Ok(Iterate::new(support, x, value, attained))
     }
 
     /// Who is to blame for a value that is not finite: the column that spoils the gradient at zero, if one does.
@@ -238,7 +238,7 @@ impl<'a> Run<'a> {
 
     /// [`refit`](Self::refit), also saying how it ended.
     pub fn try_refit(&self, support: Vec<usize>, x: Vec<f64>, options: &InnerOptions) -> Result<(Iterate, Ended)> {
-        let mut restricted = self.objective.restrict(&support);
+        let mut restricted = self.objective.restrict(&support)?;
         self.minimise(&mut *restricted, support, x, options)
     }
 
@@ -250,7 +250,7 @@ impl<'a> Run<'a> {
         mut x: Vec<f64>,
         options: &InnerOptions,
     ) -> Result<(Iterate, Ended)> {
-        let outcome = restricted::minimise(restricted, &mut x, options);
+        let outcome = restricted::minimise(restricted, &mut x, options)?;
         if outcome.ended == Ended::NotFinite {
             return Err(self.not_finite());
         }

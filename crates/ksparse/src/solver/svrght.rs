@@ -103,7 +103,7 @@ impl Solver for Svrght {
                 inner.step(&rows, eta);
             }
             let (support, x) = inner.point();
-            let next = run.evaluate(support, x);
+            let next = run.evaluate(support, x)?;
             if self.step.is_some() && !next.value.is_finite() {
                 return finish(run, best, self.refit, Status::Diverged);
             }

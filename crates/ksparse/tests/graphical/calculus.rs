@@ -1,9 +1,8 @@
 //! Derivatives against finite differences, values against plain formulas.
 
 use crate::{eigenvalues, model, support};
-use faer::Mat;
 use ksparse::graphical::{coordinate, entry};
-use ksparse::{Objective, SparseRef};
+use ksparse::{MatrixMut, Objective, SparseRef};
 
 /// A point inside the cone on a few edges of 7 nodes, two of its components larger than one node.
 fn point() -> (Vec<usize>, Vec<f64>) {
@@ -85,21 +84,23 @@ fn hessian_by_finite_differences() {
     assert_eq!(with, alone);
     assert_eq!(together.block(&all, &all), block);
     // The restriction says the same: matrix, products, diagonal, gradient.
-    let mut restricted = model.restrict(&support);
+    let mut restricted = model.restrict(&support).unwrap();
     let mut slope = vec![0.0; support.len()];
-    restricted.value_and_gradient(&x, &mut slope);
+    restricted.move_to(&x, &mut slope).unwrap();
+    let second = restricted.second().hessian().unwrap();
     let mut whole = vec![0.0; model.dim()];
     model.value_and_gradient(SparseRef::new(&support, &x), &mut whole);
     let v: Vec<f64> = (0..support.len()).map(|a| (a as f64 * 1.7).sin()).collect();
     let mut product = vec![0.0; support.len()];
-    restricted.hessian_product(&v, &mut product);
+    second.product(&v, &mut product).unwrap();
     let mut own = vec![0.0; support.len()];
-    restricted.hessian_diagonal(&mut own);
-    let mut lower = Mat::from_fn(support.len(), support.len(), |_, _| f64::NAN);
-    restricted.hessian(lower.as_mut());
+    second.diagonal(&mut own).unwrap();
+    let d = support.len();
+    let mut lower = vec![f64::NAN; d * d];
+    second.matrix(MatrixMut::from_columns(d, d, &mut lower)).unwrap();
     for (a, &c) in support.iter().enumerate() {
-        for (b, &d) in support[..=a].iter().enumerate() {
-            assert!((lower[(a, b)] - block[(c, d)]).abs() < 1e-12, "{:?} {:?}", entry(c), entry(d));
+        for (b, &e) in support[..=a].iter().enumerate() {
+            assert!((lower[d * b + a] - block[(c, e)]).abs() < 1e-12, "{:?} {:?}", entry(c), entry(e));
         }
         assert!((slope[a] - whole[c]).abs() < 1e-12);
         assert!((own[a] - diagonal[c]).abs() < 1e-12);

@@ -9,7 +9,7 @@ use ksparse::{Objective, SparseRef};
 /// The minimum on a support, from zeros.
 fn minimise(model: &Precision, support: &[usize]) -> (Mat<f64>, f64) {
     let mut x = vec![0.0; support.len()];
-    let outcome = restricted::minimise(&mut *model.restrict(support), &mut x, &InnerOptions::EXACT);
+    let outcome = restricted::minimise(&mut *model.restrict(support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
     assert_eq!(outcome.ended, Ended::Converged);
     let value = model.value(SparseRef::new(support, &x));
     assert!((value - outcome.value).abs() <= 1e-9 * value.abs().max(1.0), "{value} against {}", outcome.value);
@@ -43,7 +43,7 @@ fn the_gradient_vanishes_on_the_support() {
     let edges: Vec<(usize, usize)> = (0..12).flat_map(|i| [(i, (i + 1) % 12), (i, (i + 5) % 12)]).collect();
     let on = support(12, &edges);
     let mut x = vec![0.0; on.len()];
-    restricted::minimise(&mut *model.restrict(&on), &mut x, &InnerOptions::EXACT);
+    restricted::minimise(&mut *model.restrict(&on).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
     let mut gradient = vec![0.0; model.dim()];
     model.value_and_gradient(SparseRef::new(&on, &x), &mut gradient);
     assert!(on.iter().all(|&c| gradient[c].abs() < 1e-6), "the covariances on the support are those of the data");
@@ -122,6 +122,6 @@ fn a_start_outside_the_cone_is_moved_inside() {
     model.repair(&on, &mut x);
     assert!(model.value(SparseRef::new(&on, &x)).is_finite());
     let mut wild = vec![1e6; on.len()];
-    restricted::minimise(&mut *model.restrict(&on), &mut wild, &InnerOptions::EXACT);
+    restricted::minimise(&mut *model.restrict(&on).unwrap(), &mut wild, &InnerOptions::EXACT).unwrap();
     assert!(apart(&best, &model.matrix(SparseRef::new(&on, &wild))) < 1e-5);
 }

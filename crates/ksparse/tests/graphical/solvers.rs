@@ -104,10 +104,11 @@ fn by_the_book(model: &Precision, k: usize, eta: f64, rounds: usize) -> Vec<usiz
         support = pairs;
         let mut x = vec![0.0; support.len()];
         ksparse::restricted::minimise(
-            &mut *model.restrict(&support),
+            &mut *model.restrict(&support).unwrap(),
             &mut x,
             &ksparse::restricted::InnerOptions::EXACT,
-        );
+        )
+        .unwrap();
         o = model.matrix(ksparse::SparseRef::new(&support, &x));
     }
     support
@@ -146,7 +147,9 @@ fn small_graphs_against_every_support() {
             let on = crate::support(5, &edges);
             let mut x = vec![0.0; on.len()];
             let options = ksparse::restricted::InnerOptions::EXACT;
-            best = best.min(ksparse::restricted::minimise(&mut *model.restrict(&on), &mut x, &options).value);
+            best = best.min(
+                ksparse::restricted::minimise(&mut *model.restrict(&on).unwrap(), &mut x, &options).unwrap().value,
+            );
         }
         let auto = solver::by_name("auto").unwrap().fit(&model, &Sparsity::new(k as usize)).unwrap();
         assert!(auto.value >= best - 1e-8);

@@ -41,7 +41,7 @@ fn poor_start(risk: &Risk, k: usize) -> Solution {
     let promising = largest(&slope, risk.dim() - k);
     let support: Vec<usize> = (0..risk.dim()).filter(|j| !promising.contains(j)).collect();
     let mut x = vec![0.0; k];
-    minimise(&mut *risk.restrict(&support), &mut x, &InnerOptions::EXACT);
+    minimise(&mut *risk.restrict(&support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
     Solution::guess(support, x)
 }
 

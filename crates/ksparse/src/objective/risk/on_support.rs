@@ -2,22 +2,47 @@
 
 use super::{Risk, forget_flat};
 use crate::design::Columns;
+use crate::error::Result;
+use crate::kernels::dot;
+use crate::linalg::MatrixMut;
 use crate::loss::{Huber, Smoothness};
 use crate::objective::Objective;
-use crate::restricted::{self, DualCoordinates, Ended, InnerOptions, Outcome, Restricted, SecondOrder};
+use crate::restricted::{
+    self, DualCoordinates, Ended, Form, InnerOptions, Line, Outcome, Probe, Restricted, Second, SupportHessian,
+};
 use crate::sparsity::SparseRef;
-use faer::MatMut;
-use faer::prelude::ReborrowMut;
 
-/// The risk over a few columns, with what was computed at the last point kept.
+/// What the samples say at a point.
+#[derive(Default)]
+struct Predicted {
+    /// `A x`.
+    z: Vec<f64>,
+    /// Weighted derivatives and curvatures of the losses.
+    derivatives: Vec<f64>,
+    curvatures: Vec<f64>,
+}
+
+impl Predicted {
+    fn new(n: usize) -> Self {
+        Self { z: vec![0.0; n], derivatives: vec![0.0; n], curvatures: vec![0.0; n] }
+    }
+
+    /// The mean loss at z, derivatives and curvatures noted.
+    fn evaluate(&mut self, risk: &Risk) -> f64 {
+        risk.loss.evaluate(&self.z, &risk.target, &risk.weights, &mut self.derivatives, &mut self.curvatures)
+    }
+}
+
+/// The risk over a few columns, with what was computed where it was last moved to.
 pub(super) struct RestrictedRisk<'a> {
     risk: &'a Risk<'a>,
     columns: Box<dyn Columns + 'a>,
     support: Vec<usize>,
     ridge: Vec<f64>,
-    z: Vec<f64>,
-    derivatives: Vec<f64>,
-    curvatures: Vec<f64>,
+    here: Predicted,
+    /// For points of a line: `A d`, and what the samples say there.
+    turn: Vec<f64>,
+    there: Predicted,
     scratch: Vec<f64>,
 }
 
@@ -29,11 +54,21 @@ impl<'a> RestrictedRisk<'a> {
             columns: risk.design.gather(support),
             support: support.to_vec(),
             ridge: support.iter().map(|&j| risk.ridge_at(j)).collect(),
-            z: vec![0.0; n],
-            derivatives: vec![0.0; n],
-            curvatures: vec![0.0; n],
+            here: Predicted::new(n),
+            turn: Vec::new(),
+            there: Predicted::default(),
             scratch: vec![0.0; n],
         }
+    }
+
+    /// The gradient at x from the derivatives here.
+    fn gradient(&self, x: impl Iterator<Item = f64>, out: &mut [f64]) {
+        self.columns.tmul(&self.here.derivatives, out);
+        out.iter_mut().zip(x).zip(&self.ridge).for_each(|((g, x), ridge)| *g += ridge * x);
+    }
+
+    fn penalty(&self, x: impl Iterator<Item = f64>) -> f64 {
+        0.5 * x.zip(&self.ridge).map(|(x, ridge)| ridge * x * x).sum::<f64>()
     }
 }
 
@@ -42,89 +77,51 @@ impl Restricted for RestrictedRisk<'_> {
         self.ridge.len()
     }
 
-    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
-        let risk = self.risk;
-        self.columns.mul(x, &mut self.z);
-        let loss =
-            risk.loss.evaluate(&self.z, &risk.target, &risk.weights, &mut self.derivatives, &mut self.curvatures);
-        self.columns.tmul(&self.derivatives, gradient);
-        let mut penalty = 0.0;
-        for ((g, x), ridge) in gradient.iter_mut().zip(x).zip(&self.ridge) {
-            *g += ridge * x;
-            penalty += ridge * x * x;
-        }
-        loss + 0.5 * penalty
+    fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        self.columns.mul(x, &mut self.here.z);
+        let loss = self.here.evaluate(self.risk);
+        self.gradient(x.iter().copied(), gradient);
+        Ok(loss + self.penalty(x.iter().copied()))
     }
 
-    fn second_order(&self) -> SecondOrder {
+    fn second(&mut self) -> Second<'_> {
         if self.risk.loss.smoothness().has_corners() {
-            return SecondOrder::Unavailable;
+            return Second::None;
         }
         let (k, costs) = (self.ridge.len() as f64, self.columns.costs());
         // A Newton step by conjugate gradients takes some ten pairs of products.
-        if costs.gram + k * k * k / 18.0 <= 20.0 * costs.product { SecondOrder::Matrix } else { SecondOrder::Products }
-    }
-
-    fn is_quadratic(&self) -> bool {
-        self.risk.is_quadratic()
-    }
-
-    fn hessian(&mut self, mut out: MatMut<'_, f64>) {
-        self.scratch.copy_from_slice(&self.curvatures);
-        forget_flat(&mut self.scratch);
-        self.columns.gram(&self.scratch, out.rb_mut());
-        for (c, ridge) in self.ridge.iter().enumerate() {
-            out[(c, c)] += ridge;
+        if costs.gram + k * k * k / 18.0 <= 20.0 * costs.product {
+            Second::Matrix(self)
+        } else {
+            Second::Products(self)
         }
     }
 
-    fn hessian_product(&mut self, v: &[f64], out: &mut [f64]) {
-        self.columns.mul(v, &mut self.scratch);
-        self.scratch.iter_mut().zip(&self.curvatures).for_each(|(s, h)| *s *= h);
-        self.columns.tmul(&self.scratch, out);
-        for ((o, v), ridge) in out.iter_mut().zip(v).zip(&self.ridge) {
-            *o += ridge * v;
+    fn line<'b>(&'b mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'b>> {
+        let n = self.here.z.len();
+        if self.there.z.len() != n {
+            (self.there, self.turn) = (Predicted::new(n), vec![0.0; n]);
         }
+        self.columns.mul(direction, &mut self.turn);
+        Ok(Box::new(RiskLine { f: self, x: x.to_vec(), direction: direction.to_vec(), at: f64::NAN }))
     }
 
-    fn hessian_diagonal(&mut self, out: &mut [f64]) {
-        self.columns.squares(&self.curvatures, out);
-        out.iter_mut().zip(&self.ridge).for_each(|(o, ridge)| *o += ridge);
-    }
-
-    fn preconditioner(&mut self, out: &mut [f64]) {
-        // The columns' squares under the sample weights, computed once for all, times the mean curvature.
-        let mean: f64 = self.curvatures.iter().sum();
-        let squares = self.risk.weighted_squares();
-        for ((o, &j), ridge) in out.iter_mut().zip(&self.support).zip(&self.ridge) {
-            *o = mean * squares[j] + ridge;
+    fn form(&self) -> Form {
+        let loss = &self.risk.loss;
+        Form {
+            quadratic: loss.is_quadratic(),
+            tail: loss.has_tail() && self.ridge.contains(&0.0),
+            jumps: loss.curvature_jumps(),
+            size: self.risk.value_at_zero(),
         }
-    }
-
-    fn majorant_diagonal(&mut self, out: &mut [f64]) {
-        let Smoothness::Bounded(bound) = self.risk.loss.smoothness() else { return self.hessian_diagonal(out) };
-        self.columns.squares(&self.risk.weights, out);
-        out.iter_mut().zip(&self.ridge).for_each(|(o, ridge)| *o = bound * *o + ridge);
-    }
-
-    fn reference_value(&self) -> f64 {
-        self.risk.value_at_zero()
-    }
-
-    fn curvature_jumps(&self) -> bool {
-        self.risk.loss.curvature_jumps()
-    }
-
-    fn has_tail(&self) -> bool {
-        self.risk.loss.has_tail() && self.ridge.contains(&0.0)
     }
 
     /// A loss with corners, under a ridge: by dual coordinate ascent, and where that does not come to an end soon (a small ridge) or does not apply (an intercept) by Newton's
     /// method on the loss with its corners rounded off, less and less. Rounding over a width gamma takes gamma / 2 off f at most.
-    fn minimise(&mut self, x: &mut [f64], options: &InnerOptions) -> Option<Outcome> {
+    fn minimise(&mut self, x: &mut [f64], options: &InnerOptions) -> Result<Option<Outcome>> {
         let risk = self.risk;
         if !risk.loss.smoothness().has_corners() || risk.ridge <= 0.0 {
-            return None;
+            return Ok(None);
         }
         let options = InnerOptions { tolerance: options.tolerance.max(1e-9), ..*options };
         let mut outcome =
@@ -134,14 +131,14 @@ impl Restricted for RestrictedRisk<'_> {
             outcome = ascent.minimise(x, &options, 20);
         }
         if outcome.ended != Ended::MaxIterations || !outcome.value.is_finite() {
-            return Some(outcome);
+            return Ok(Some(outcome));
         }
         let last = options.tolerance * outcome.value.abs();
         let (mut gamma, mut at) = (0.1, x.to_vec());
         loop {
             gamma = f64::max(0.2 * gamma, last);
-            let rounded = risk.with_loss(Box::new(Huber::new(gamma).ok()?));
-            let inner = restricted::minimise(&mut *rounded.restrict(&self.support), &mut at, &options);
+            let rounded = risk.with_loss(Box::new(Huber::new(gamma)?));
+            let inner = restricted::minimise(&mut *rounded.restrict(&self.support)?, &mut at, &options)?;
             outcome.iterations += inner.iterations;
             let value = risk.value(SparseRef::new(&self.support, &at));
             if value < outcome.value {
@@ -150,8 +147,92 @@ impl Restricted for RestrictedRisk<'_> {
             }
             if inner.ended == Ended::Abandoned || gamma <= last {
                 let ended = if inner.ended == Ended::Abandoned { Ended::Abandoned } else { Ended::Converged };
-                return Some(Outcome { ended, ..outcome });
+                return Ok(Some(Outcome { ended, ..outcome }));
             }
         }
+    }
+}
+
+impl SupportHessian for RestrictedRisk<'_> {
+    fn matrix(&mut self, mut out: MatrixMut<'_>) -> Result<()> {
+        self.scratch.copy_from_slice(&self.here.curvatures);
+        forget_flat(&mut self.scratch);
+        self.columns.gram(&self.scratch, out.reborrow().faer());
+        for (c, ridge) in self.ridge.iter().enumerate() {
+            out[(c, c)] += ridge;
+        }
+        Ok(())
+    }
+
+    fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()> {
+        self.columns.mul(v, &mut self.scratch);
+        self.scratch.iter_mut().zip(&self.here.curvatures).for_each(|(s, h)| *s *= h);
+        self.columns.tmul(&self.scratch, out);
+        out.iter_mut().zip(v).zip(&self.ridge).for_each(|((o, v), ridge)| *o += ridge * v);
+        Ok(())
+    }
+
+    fn diagonal(&mut self, out: &mut [f64]) -> Result<()> {
+        self.columns.squares(&self.here.curvatures, out);
+        out.iter_mut().zip(&self.ridge).for_each(|(o, ridge)| *o += ridge);
+        Ok(())
+    }
+
+    fn rough_diagonal(&mut self, out: &mut [f64]) -> Result<()> {
+        // The columns' squares under the sample weights, computed once for all, times the mean curvature.
+        let mean: f64 = self.here.curvatures.iter().sum();
+        let squares = self.risk.weighted_squares();
+        for ((o, &j), ridge) in out.iter_mut().zip(&self.support).zip(&self.ridge) {
+            *o = mean * squares[j] + ridge;
+        }
+        Ok(())
+    }
+
+    fn majorant(&mut self, out: &mut [f64]) -> Result<()> {
+        let Smoothness::Bounded(bound) = self.risk.loss.smoothness() else { return self.diagonal(out) };
+        self.columns.squares(&self.risk.weights, out);
+        out.iter_mut().zip(&self.ridge).for_each(|(o, ridge)| *o = bound * *o + ridge);
+        Ok(())
+    }
+}
+
+/// The risk along a line: `A (x + step d)` by one product for all steps.
+struct RiskLine<'r, 'a> {
+    f: &'r mut RestrictedRisk<'a>,
+    x: Vec<f64>,
+    direction: Vec<f64>,
+    /// The step of the last probe.
+    at: f64,
+}
+
+impl RiskLine<'_, '_> {
+    fn point(&self, step: f64) -> impl Iterator<Item = f64> + '_ {
+        self.x.iter().zip(&self.direction).map(move |(x, d)| x + step * d)
+    }
+}
+
+impl Line for RiskLine<'_, '_> {
+    fn probe(&mut self, step: f64) -> Result<Probe> {
+        self.at = step;
+        let RestrictedRisk { risk, here, turn, there, .. } = &mut *self.f;
+        there.z.iter_mut().zip(&here.z).zip(&*turn).for_each(|((there, here), turn)| *there = here + step * turn);
+        let loss = there.evaluate(risk);
+        let slope = dot(&there.derivatives, turn);
+        let bend = self.point(step).zip(&self.f.ridge).zip(&self.direction).map(|((x, ridge), d)| ridge * x * d);
+        Ok(Probe { value: loss + self.f.penalty(self.point(step)), slope: slope + bend.sum::<f64>() })
+    }
+
+    fn settle(mut self: Box<Self>, step: f64, gradient: &mut [f64]) -> Result<()> {
+        if self.at != step {
+            self.probe(step)?;
+        }
+        let f = &mut *self.f;
+        std::mem::swap(&mut f.here, &mut f.there);
+        self.f.gradient(self.point(step), gradient);
+        Ok(())
+    }
+
+    fn back(self: Box<Self>) -> Result<()> {
+        Ok(()) // probes leave the point alone
     }
 }

@@ -85,7 +85,7 @@ impl Solver for Exact {
         let first = auto.solve(&levels[0], sparsity, start, watch)?;
         let time_limit = self.limits.time_limit.map(|limit| limit.saturating_sub(started.elapsed()));
         let run = Run::new(self.name(), &levels[0], sparsity, &Limits { time_limit, ..self.limits }, watch)?;
-        let best = refit(risk, &levels, first.support, first.coefficients);
+        let best = refit(risk, &levels, first.support, first.coefficients)?;
         if first.status == Status::Stopped {
             return Ok(run.finish(best, Status::Stopped));
         }
@@ -99,12 +99,12 @@ impl Solver for Exact {
 }
 
 /// f at its minimum on a support: over the rounded forms of a loss with corners, each started from the last.
-fn refit(risk: &Risk, levels: &[Risk], support: Vec<usize>, mut x: Vec<f64>) -> Iterate {
+fn refit(risk: &Risk, levels: &[Risk], support: Vec<usize>, mut x: Vec<f64>) -> Result<Iterate> {
     for level in levels {
-        minimise(&mut *level.restrict(&support), &mut x, &InnerOptions::EXACT);
+        minimise(&mut *level.restrict(&support)?, &mut x, &InnerOptions::EXACT)?;
     }
     let value = risk.value(SparseRef::new(&support, &x));
-    Iterate::new(support, x, value, true)
+    Ok(Iterate::new(support, x, value, true))
 }
 
 impl Exact {
@@ -113,7 +113,7 @@ impl Exact {
         run: Run,
         mut tree: Tree,
         mut best: Iterate,
-        refit: impl Fn(Vec<usize>) -> Iterate,
+        refit: impl Fn(Vec<usize>) -> Result<Iterate>,
     ) -> Result<Solution> {
         let mut seen = HashSet::from([best.support.clone()]);
         tree.set_incumbent(best.value);
@@ -135,7 +135,7 @@ impl Exact {
             for child in children.iter().filter(|child| child.bound < tree.enough) {
                 // The support that the relaxation suggests, if it is a new one.
                 if seen.insert(child.rounded.clone()) {
-                    let fit = refit(child.rounded.clone());
+                    let fit = refit(child.rounded.clone())?;
                     best = if fit.value < best.value { fit } else { best };
                 }
             }
@@ -178,7 +178,7 @@ impl Exact {
         while levels.is_empty() || width > 0.02 * sharpest {
             let need = "a loss that is smooth or can be rounded off";
             let loss = risk.loss().rounded(width * unit).ok_or(Error::Unsupported { solver: self.name(), need })?;
-            levels.push(risk.with_other_loss(loss));
+            levels.push(risk.with_loss(loss));
             width *= 0.1;
         }
         Ok(levels)

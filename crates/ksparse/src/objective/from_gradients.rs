@@ -1,7 +1,8 @@
 //! Any objective on a support, from its whole gradient.
 
-use super::Restricted;
-use crate::objective::Objective;
+use super::Objective;
+use crate::error::Result;
+use crate::restricted::{Line, PointByPoint, Restricted, Second};
 use crate::sparsity::SparseRef;
 
 /// The restriction of an objective that offers nothing better: each evaluation computes the whole gradient and
@@ -24,9 +25,17 @@ impl<O: Objective + ?Sized> Restricted for FromGradients<'_, O> {
         self.support.len()
     }
 
-    fn value_and_gradient(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
+    fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
         let value = self.objective.value_and_gradient(SparseRef::new(&self.support, x), &mut self.gradient);
         gradient.iter_mut().zip(&self.support).for_each(|(g, &j)| *g = self.gradient[j]);
-        value
+        Ok(value)
+    }
+
+    fn second(&mut self) -> Second<'_> {
+        Second::None
+    }
+
+    fn line<'a>(&'a mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'a>> {
+        Ok(Box::new(PointByPoint::new(self, x, direction)))
     }
 }
