@@ -1,12 +1,18 @@
 //! Errors of the library as Python exceptions, variant by variant.
 
 use ksparse::Error;
-use pyo3::PyErr;
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyValueError};
+use pyo3::{PyErr, Python};
 
 /// What scikit-learn would raise for the same mistake: `ValueError` for data and parameters, `NotImplementedError` for a combination
 /// that does not exist, `RuntimeError` for what is nobody's mistake.
 pub fn to_py(error: Error) -> PyErr {
+    // The user's own exception, as it was raised.
+    if let Error::Evaluation(cause) = &error
+        && let Some(raised) = cause.downcast_ref::<PyErr>()
+    {
+        return Python::attach(|py| raised.clone_ref(py));
+    }
     let message = match &error {
         Error::InvalidOption { option, value, expected } => {
             format!("{} is {value}, but must be {expected}", parameter(option))

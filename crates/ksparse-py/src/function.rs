@@ -2,21 +2,21 @@
 //!
 //! Python hands over three callables that take and return plain float64 arrays (whatever library the user's own function is written
 //! with): value and gradient, optionally a block of the Hessian and its diagonal. They are called on the thread that called `minimize`, so
-//! that thread-local settings hold. The first exception is kept, everything after it is answered without asking, and it is
-//! raised in the end as it was.
+//! that thread-local settings hold. An exception ends the solver, which hands it back, and is raised as it was; one of the callback, which
+//! can only ask to stop, is kept aside.
 
 use crate::error::to_py;
 use crate::options::Search;
 use crate::outcome;
-use faer::Mat;
-use ksparse::objective::{FromGradients, Hessian, Objective};
+use ksparse::objective::{BlockCost, FromGradients, Hessian, Objective, Point, Profile};
 use ksparse::restricted::{Line, PointByPoint, Restricted, Second, SupportHessian};
 use ksparse::solver::Solution;
-use ksparse::{MatrixMut, Path, Progress, Result, SparseRef, Sparsity};
+use ksparse::{Error, MatrixMut, Path, Progress, Result, SparseRef, Sparsity};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyStopIteration, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::cell::OnceCell;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -81,7 +81,13 @@ pub fn minimize_path<'py>(
 
 struct Function {
     python: Callables,
+    /// What the callback raised.
     raised: Mutex<Option<PyErr>>,
+}
+
+/// A call whose exception becomes the error of the library that carries it.
+fn call<R>(call: impl FnOnce(Python<'_>) -> PyResult<R>) -> Result<R> {
+    Python::attach(call).map_err(Error::evaluation)
 }
 
 impl Function {
@@ -93,23 +99,9 @@ impl Function {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls Python unless it has failed before; `None` when it fails or has failed.
-    fn call<R>(&self, call: impl FnOnce(Python<'_>) -> PyResult<R>) -> Option<R> {
-        if self.raised().is_some() {
-            return None;
-        }
-        match Python::attach(call) {
-            Ok(result) => Some(result),
-            Err(error) => {
-                self.raised().get_or_insert(error);
-                None
-            }
-        }
-    }
-
     /// Tells the callback; ends the run after an exception, `True` or `StopIteration`.
     fn ask(&self, callback: Option<&Py<PyAny>>, progress: &Progress) -> ControlFlow<()> {
-        let go_on = self.call(|py| {
+        let go_on = Python::attach(|py| {
             py.check_signals()?;
             let Some(callback) = callback else { return Ok(true) };
             let report = crate::supervise::Report::of(progress, None);
@@ -119,10 +111,17 @@ impl Function {
                 Err(error) => Err(error),
             }
         });
-        if go_on == Some(true) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        match go_on {
+            Ok(true) => ControlFlow::Continue(()),
+            Ok(false) => ControlFlow::Break(()),
+            Err(error) => {
+                self.raised().get_or_insert(error);
+                ControlFlow::Break(())
+            }
+        }
     }
 
-    /// The user's exception, if there was one, before anything the solver says.
+    /// The callback's exception, if there was one, before anything the solver says.
     fn settle<R>(&self, found: Result<R>) -> PyResult<R> {
         match self.raised().take() {
             Some(error) => Err(error),
@@ -134,21 +133,18 @@ impl Function {
         x.to_dense(self.python.dim).into_pyarray(py).into_any()
     }
 
-    /// Rows and columns of the Hessian at x; zeros once Python has failed.
-    fn block(&self, x: SparseRef, rows: &[usize], columns: &[usize]) -> Mat<f64> {
-        let block = self.python.hessian_block.as_ref().and_then(|hessian| {
-            self.call(|py| {
-                let indices = |list: &[usize]| outcome::indices(py, list.to_vec());
-                let block = hessian.call1(py, (self.dense(py, x), indices(rows), indices(columns)))?;
-                let block: PyReadonlyArray2<'_, f64> = block.extract(py)?;
-                if block.shape() != [rows.len(), columns.len()] {
-                    return Err(PyValueError::new_err("the block of the Hessian has the wrong shape"));
-                }
-                let array = block.as_array();
-                Ok(Mat::from_fn(rows.len(), columns.len(), |i, j| array[(i, j)]))
-            })
-        });
-        block.unwrap_or_else(|| Mat::zeros(rows.len(), columns.len()))
+    /// The value and the gradient at x.
+    fn evaluate(&self, x: SparseRef) -> Result<(f64, Vec<f64>)> {
+        call(|py| {
+            let pair = self.python.value_and_gradient.call1(py, (self.dense(py, x),))?;
+            let (value, array): (f64, PyReadonlyArray1<'_, f64>) = pair.extract(py)?;
+            let (array, expected) = (array.as_slice()?, self.python.dim);
+            if array.len() != expected {
+                let found = array.len();
+                return Err(PyValueError::new_err(format!("the gradient has length {found}, expected {expected}")));
+            }
+            Ok((value, array.to_vec()))
+        })
     }
 }
 
@@ -157,75 +153,159 @@ impl Objective for Function {
         self.python.dim
     }
 
-    fn value_and_gradient(&self, x: SparseRef, gradient: &mut [f64]) -> f64 {
-        let value = self.call(|py| {
-            let pair = self.python.value_and_gradient.call1(py, (self.dense(py, x),))?;
-            let (value, array): (f64, PyReadonlyArray1<'_, f64>) = pair.extract(py)?;
-            let array = array.as_slice()?;
-            if array.len() != gradient.len() {
-                let (found, expected) = (array.len(), gradient.len());
-                return Err(PyValueError::new_err(format!("the gradient has length {found}, expected {expected}")));
-            }
-            gradient.copy_from_slice(array);
-            Ok(value)
-        });
-        value.unwrap_or_else(|| {
-            gradient.fill(0.0);
-            f64::NAN
-        })
+    fn at<'a>(&'a self, x: SparseRef<'_>) -> Result<Box<dyn Point + 'a>> {
+        let (value, gradient) = self.evaluate(x)?;
+        let hessian = self.python.hessian_block.as_ref().map(|block| HessianAt::new(self, block, x));
+        Ok(Box::new(FunctionPoint { value, gradient, hessian }))
     }
 
-    fn value(&self, x: SparseRef) -> f64 {
+    fn value(&self, x: SparseRef) -> Result<f64> {
         match &self.python.value {
-            None => self.value_and_gradient(x, &mut vec![0.0; self.dim()]),
-            Some(value) => self.call(|py| value.call1(py, (self.dense(py, x),))?.extract(py)).unwrap_or(f64::NAN),
+            None => Ok(self.evaluate(x)?.0),
+            Some(value) => call(|py| value.call1(py, (self.dense(py, x),))?.extract(py)),
         }
+    }
+
+    fn profile(&self) -> Profile {
+        let mut profile = Profile::of_gradients(self.dim());
+        // A call is a pass over data that nobody knows.
+        profile.hessian = self.python.hessian_block.is_some().then_some(BlockCost { column: 1.0, entry: 1.0 });
+        profile
     }
 
     fn restrict<'a>(&'a self, support: &[usize]) -> Result<Box<dyn Restricted + 'a>> {
         let gradients = FromGradients::new(self, support);
-        if self.python.hessian_block.is_none() {
-            return Ok(Box::new(gradients));
+        let Some(block) = &self.python.hessian_block else { return Ok(Box::new(gradients)) };
+        let zero = vec![0.0; support.len()];
+        let hessian = HessianAt::new(self, block, SparseRef::new(support, &zero));
+        Ok(Box::new(Newton { gradients, hessian }))
+    }
+}
+
+/// The function at a point.
+struct FunctionPoint<'a> {
+    value: f64,
+    gradient: Vec<f64>,
+    hessian: Option<HessianAt<'a>>,
+}
+
+impl Point for FunctionPoint<'_> {
+    fn value(&self) -> f64 {
+        self.value
+    }
+
+    fn gradient(&self) -> Result<&[f64]> {
+        Ok(&self.gradient)
+    }
+
+    fn hessian(&self) -> Result<Option<&dyn Hessian>> {
+        Ok(self.hessian.as_ref().map(|hessian| hessian as &dyn Hessian))
+    }
+}
+
+/// Second derivatives at one point.
+struct HessianAt<'a> {
+    function: &'a Function,
+    block: &'a Py<PyAny>,
+    indices: Vec<usize>,
+    values: Vec<f64>,
+    /// On its own coordinates, by columns.
+    own: OnceCell<Vec<f64>>,
+}
+
+impl<'a> HessianAt<'a> {
+    fn new(function: &'a Function, block: &'a Py<PyAny>, x: SparseRef) -> Self {
+        Self { function, block, indices: x.indices.to_vec(), values: x.values.to_vec(), own: OnceCell::new() }
+    }
+
+    fn x(&self) -> SparseRef<'_> {
+        SparseRef::new(&self.indices, &self.values)
+    }
+
+    fn move_to(&mut self, x: &[f64]) {
+        self.values.copy_from_slice(x);
+        self.own.take();
+    }
+
+    /// Rows and columns of it, by columns.
+    fn columns(&self, rows: &[usize], columns: &[usize]) -> Result<Vec<f64>> {
+        call(|py| {
+            let indices = |list: &[usize]| outcome::indices(py, list.to_vec());
+            let x = self.function.dense(py, self.x());
+            let block = self.block.call1(py, (x, indices(rows), indices(columns)))?;
+            let block: PyReadonlyArray2<'_, f64> = block.extract(py)?;
+            if block.shape() != [rows.len(), columns.len()] {
+                return Err(PyValueError::new_err("the block of the Hessian has the wrong shape"));
+            }
+            Ok(block.as_array().t().iter().copied().collect())
+        })
+    }
+
+    /// Its columns on its own coordinates, asked for once.
+    fn own(&self) -> Result<impl Iterator<Item = &[f64]>> {
+        if self.own.get().is_none() {
+            let columns = self.columns(&self.indices, &self.indices)?;
+            self.own.get_or_init(|| columns);
         }
-        Ok(Box::new(Newton { function: self, gradients, support: support.to_vec(), x: vec![0.0; support.len()] }))
+        Ok(self.own.get().map_or(&[][..], Vec::as_slice).chunks(self.indices.len().max(1)))
+    }
+}
+
+impl Hessian for HessianAt<'_> {
+    fn diagonal(&self, out: &mut [f64]) -> Result<()> {
+        let Some(diagonal) = &self.function.python.hessian_diagonal else {
+            for (j, o) in out.iter_mut().enumerate() {
+                *o = self.columns(&[j], &[j])?.iter().sum();
+            }
+            return Ok(());
+        };
+        call(|py| {
+            let values = diagonal.call1(py, (self.function.dense(py, self.x()),))?;
+            let values: PyReadonlyArray1<'_, f64> = values.extract(py)?;
+            let (values, expected) = (values.as_slice()?, out.len());
+            if values.len() != expected {
+                let found = values.len();
+                return Err(PyValueError::new_err(format!(
+                    "the diagonal of the Hessian has length {found}, expected {expected}"
+                )));
+            }
+            out.copy_from_slice(values);
+            Ok(())
+        })
     }
 
-    fn hessian<'a>(&'a self, x: SparseRef) -> Option<Box<dyn Hessian + 'a>> {
-        self.python.hessian_block.as_ref()?;
-        Some(Box::new(HessianAt { function: self, indices: x.indices.to_vec(), values: x.values.to_vec() }))
+    fn diagonal_at(&self, coordinates: &[usize], out: &mut [f64]) -> Result<()> {
+        let mut all = vec![0.0; self.function.dim()];
+        self.diagonal(&mut all)?;
+        out.iter_mut().zip(coordinates).for_each(|(o, &j)| *o = all[j]);
+        Ok(())
     }
 
-    fn block_cost(&self, left: usize, right: usize) -> f64 {
-        if self.python.hessian_block.is_some() { (1.0 + left as f64) * right as f64 } else { f64::INFINITY }
+    fn block(&self, left: &[usize], right: &[usize], mut out: MatrixMut<'_>) -> Result<()> {
+        let columns = self.columns(left, right)?;
+        columns.chunks(left.len().max(1)).enumerate().for_each(|(c, from)| out.col_mut(c).copy_from_slice(from));
+        Ok(())
     }
 }
 
 /// The function on a support, with second derivatives.
 struct Newton<'a> {
-    function: &'a Function,
     gradients: FromGradients<'a, Function>,
-    support: Vec<usize>,
-    x: Vec<f64>,
-}
-
-impl Newton<'_> {
-    fn block(&self) -> Mat<f64> {
-        self.function.block(SparseRef::new(&self.support, &self.x), &self.support, &self.support)
-    }
+    hessian: HessianAt<'a>,
 }
 
 impl Restricted for Newton<'_> {
     fn dim(&self) -> usize {
-        self.support.len()
+        self.gradients.dim()
     }
 
     fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        self.x.copy_from_slice(x);
+        self.hessian.move_to(x);
         self.gradients.move_to(x, gradient)
     }
 
     fn second(&mut self) -> Second<'_> {
-        Second::Matrix(self)
+        Second::Matrix(&mut self.hessian)
     }
 
     fn line<'b>(&'b mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'b>> {
@@ -233,64 +313,24 @@ impl Restricted for Newton<'_> {
     }
 }
 
-impl SupportHessian for Newton<'_> {
+impl SupportHessian for HessianAt<'_> {
     fn matrix(&mut self, mut out: MatrixMut<'_>) -> Result<()> {
-        let block = self.block();
-        (0..block.ncols()).for_each(|c| out.col_mut(c).copy_from_slice(block.col_as_slice(c)));
+        self.own()?.enumerate().for_each(|(c, from)| out.col_mut(c).copy_from_slice(from));
         Ok(())
     }
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()> {
-        let block = self.block();
         out.fill(0.0);
-        for (c, v) in v.iter().enumerate() {
-            out.iter_mut().zip(block.col_as_slice(c)).for_each(|(o, h)| *o += h * v);
+        for (column, v) in self.own()?.zip(v) {
+            out.iter_mut().zip(column).for_each(|(o, h)| *o += h * v);
         }
         Ok(())
     }
 
     fn diagonal(&mut self, out: &mut [f64]) -> Result<()> {
-        let block = self.block();
-        out.iter_mut().enumerate().for_each(|(c, o)| *o = block[(c, c)]);
-        Ok(())
-    }
-}
-
-/// Second derivatives at one point.
-struct HessianAt<'a> {
-    function: &'a Function,
-    indices: Vec<usize>,
-    values: Vec<f64>,
-}
-
-impl HessianAt<'_> {
-    fn x(&self) -> SparseRef<'_> {
-        SparseRef::new(&self.indices, &self.values)
-    }
-}
-
-impl Hessian for HessianAt<'_> {
-    fn diagonal(&self, out: &mut [f64]) {
-        let diagonal = self.function.python.hessian_diagonal.as_ref().and_then(|diagonal| {
-            self.function.call(|py| {
-                let values = diagonal.call1(py, (self.function.dense(py, self.x()),))?;
-                let values: PyReadonlyArray1<'_, f64> = values.extract(py)?;
-                Ok(values.as_slice()?.to_vec())
-            })
-        });
-        match diagonal {
-            Some(values) if values.len() == out.len() => out.copy_from_slice(&values),
-            _ => out.fill(0.0),
+        for (c, (column, o)) in self.own()?.zip(out).enumerate() {
+            *o = column[c];
         }
-    }
-
-    fn diagonal_at(&self, coordinates: &[usize], out: &mut [f64]) {
-        let mut all = vec![0.0; self.function.dim()];
-        self.diagonal(&mut all);
-        out.iter_mut().zip(coordinates).for_each(|(o, &j)| *o = all[j]);
-    }
-
-    fn block(&self, left: &[usize], right: &[usize]) -> Mat<f64> {
-        self.function.block(self.x(), left, right)
+        Ok(())
     }
 }

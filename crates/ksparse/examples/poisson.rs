@@ -10,7 +10,8 @@
 #![allow(clippy::print_stdout)]
 
 use ksparse::design::{Dense, Design};
-use ksparse::{Objective, SparseRef, Sparsity, simulate, solver};
+use ksparse::objective::{FirstOrder, Point};
+use ksparse::{Objective, Result, SparseRef, Sparsity, simulate, solver};
 
 struct Poisson<'a> {
     design: &'a Dense<'a>,
@@ -23,7 +24,7 @@ impl Objective for Poisson<'_> {
         self.design.ncols()
     }
 
-    fn value_and_gradient(&self, w: SparseRef, gradient: &mut [f64]) -> f64 {
+    fn at<'a>(&'a self, w: SparseRef<'_>) -> Result<Box<dyn Point + 'a>> {
         let n = self.counts.len() as f64;
         let mut z = vec![0.0; self.counts.len()];
         self.design.mul(w, &mut z);
@@ -33,16 +34,17 @@ impl Objective for Poisson<'_> {
             value += (mean - y * *z) / n;
             *z = (mean - y) / n; // the derivative takes the predictor's place
         }
-        self.design.tmul(&z, gradient);
+        let mut gradient = vec![0.0; self.dim()];
+        self.design.tmul(&z, &mut gradient);
         for (j, v) in w.iter() {
             gradient[j] += self.lambda * v;
             value += 0.5 * self.lambda * v * v;
         }
-        value
+        Ok(Box::new(FirstOrder { value, gradient }))
     }
 }
 
-fn main() -> ksparse::Result<()> {
+fn main() -> Result<()> {
     let (n, p, k) = (400, 100, 5);
     let data = simulate::linear(n, p, k, simulate::Correlation::Ar1(0.5), 0.0, 3);
     // Counts rounded from their means: coefficients of 0.3 to 0.6 on columns of variance 1.

@@ -7,7 +7,7 @@ use common::{Problem, Table, check_form, close, every_solver, normals, rng, sign
 use ksparse::design::{Dense, Scaled};
 use ksparse::loss::{self, Hinge, Logistic, Squared, TargetKind};
 use ksparse::solver::{self, Fbs, Foba, Grahtp, Grasp, Limits, Solution, Solver, Status, Step};
-use ksparse::{Auto, Custom, Error, Objective, Risk, SparseRef, Sparsity};
+use ksparse::{Auto, Custom, Error, Risk, SparseRef, Sparsity};
 use std::ops::ControlFlow;
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Problem, Table, assert_close, close, gradient, normals, rng, smooth_losses};
+use common::{Problem, Table, assert_close, block, close, gradient, normals, rng, smooth_losses};
 use ksparse::restricted::{
     Ended, Form, InnerOptions, Line, PointByPoint, Restricted, Second, SupportHessian, minimise,
 };
@@ -65,27 +65,25 @@ fn risks_have_the_derivatives_they_report() {
         assert_close(&format!("{name}: gradient"), &slope, &numeric, 1e-6);
 
         let numeric = differences(&x, |x| gradient(&risk, SparseRef::new(&all, x)));
-        let hessian = risk.hessian(point).unwrap();
+        let at = risk.at(point).unwrap();
+        assert_eq!((at.value(), at.gradient().unwrap()), (value, &slope[..]), "{name}: the point");
+        let hessian = at.hessian().unwrap().unwrap();
         let mut diagonal = vec![f64::NAN; dim];
-        hessian.diagonal(&mut diagonal);
+        hessian.diagonal(&mut diagonal).unwrap();
         let expected: Vec<f64> = (0..dim).map(|c| numeric[c][c]).collect();
         assert_close(&format!("{name}: diagonal"), &diagonal, &expected, 1e-6);
         let mut some = vec![f64::NAN; 3];
-        hessian.diagonal_at(&[7, 0, dim - 1], &mut some);
+        hessian.diagonal_at(&[7, 0, dim - 1], &mut some).unwrap();
         assert_close(&name, &some, &[diagonal[7], diagonal[0], diagonal[dim - 1]], 1e-12);
-        let (mut with, mut same) = (vec![f64::NAN; dim], vec![f64::NAN; dim]);
-        risk.gradient_and_hessian(point, &mut with).unwrap().diagonal(&mut same);
-        assert_eq!((&with, &same), (&slope, &diagonal), "{name}: both at once");
-        assert!(risk.block_cost(1, 1).is_finite(), "{name}: the Hessian has its price");
-        let mut majorant = vec![f64::NAN; dim];
-        assert!(risk.majorant_diagonal(&mut majorant));
+        assert!(risk.profile().hessian.is_some(), "{name}: the Hessian has its price");
+        let majorant = risk.majorant().unwrap().unwrap();
         assert!(diagonal.iter().zip(&majorant).all(|(d, m)| *d <= m * (1.0 + 1e-12)), "{name}: majorant");
         let (left, right) = ([4, 0, dim - 1], [3, dim - 1, 0, 4, 8]);
-        let block = hessian.block(&left, &right);
+        let block = block(hessian, &left, &right);
         for (b, &j) in right.iter().enumerate() {
-            let found: Vec<f64> = (0..left.len()).map(|a| block[(a, b)]).collect();
+            let found = &block[b];
             let expected: Vec<f64> = left.iter().map(|&i| numeric[j][i]).collect();
-            assert_close(&format!("{name}: block column {j}"), &found, &expected, 2e-6);
+            assert_close(&format!("{name}: block column {j}"), found, &expected, 2e-6);
         }
     }
 }
@@ -104,7 +102,8 @@ fn restricted_risks_are_the_risk_on_the_support() {
         assert!(close(value, problem.value(SparseRef::new(&support, &x)), 1e-12, 0.0), "{name}: value");
         assert_close(&name, &slope, &support.map(|j| whole[j]), 1e-12);
 
-        let hessian = risk.hessian(SparseRef::new(&support, &x)).unwrap().block(&support, &support);
+        let at = risk.at(SparseRef::new(&support, &x)).unwrap();
+        let hessian = block(at.hessian().unwrap().unwrap(), &support, &support);
         assert!(close(restricted.form().size, problem.value(SparseRef::ZERO), 1e-12, 0.0), "{name}: f(0)");
         let second = restricted.second().hessian().unwrap();
         let mut lower = [f64::NAN; 25];
@@ -115,12 +114,12 @@ fn restricted_risks_are_the_risk_on_the_support() {
         second.diagonal(&mut diagonal).unwrap();
         second.majorant(&mut majorant).unwrap();
         for b in 0..5 {
-            let row: f64 = (0..5).map(|a| hessian[(b, a)] * v[a]).sum();
+            let row: f64 = (0..5).map(|a| hessian[a][b] * v[a]).sum();
             assert!(close(product[b], row, 1e-12, 1e-3), "{name}: product");
-            assert!(close(diagonal[b], hessian[(b, b)], 1e-12, 1e-3), "{name}: diagonal");
+            assert!(close(diagonal[b], hessian[b][b], 1e-12, 1e-3), "{name}: diagonal");
             assert!(diagonal[b] <= majorant[b] * (1.0 + 1e-12), "{name}: majorant");
             for a in b..5 {
-                assert!(close(lower[5 * b + a], hessian[(a, b)], 1e-12, 1e-3), "{name}: matrix");
+                assert!(close(lower[5 * b + a], hessian[b][a], 1e-12, 1e-3), "{name}: matrix");
             }
         }
     }

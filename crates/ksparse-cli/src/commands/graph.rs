@@ -169,7 +169,7 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
     if let Some((tuned, by)) = &choice {
         facts.add("chosen", format!("k = {k} of {} by {by}: {}", solved.ks.len(), significant(tuned.scores[index])));
     }
-    facts.add("objective", format!("{} (-log det O + <S, O>)", significant(model.value(solution.as_sparse()))));
+    facts.add("objective", format!("{} (-log det O + <S, O>)", significant(model.value(solution.as_sparse())?)));
     facts.add("solver", format!("{}, {}, {}", solver.name(), solution.status, report::seconds(seconds)));
     let mut text = facts.to_string();
     text.push('\n');

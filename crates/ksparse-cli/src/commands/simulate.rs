@@ -8,7 +8,7 @@ use crate::report::{self, Facts};
 use crate::screen::Screen;
 use ksparse::design::Design;
 use ksparse::simulate::{self, Correlation, Simulated, Text};
-use ksparse::{Objective, Risk};
+use ksparse::Risk;
 use ksparse_io::model::{Coefficient, FORMAT, LossSpec, Model, VERSION};
 use ksparse_io::{Format, Labels, Matrix, Table, Target, WriteOptions};
 use std::path::PathBuf;

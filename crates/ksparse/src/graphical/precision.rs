@@ -6,13 +6,15 @@ use super::network::Network;
 use super::support::OnSupport;
 use super::triangle::{Entry, components, coordinate, dimension, entry, unit};
 use crate::error::{Error, Result, check_option};
+use crate::linalg::MatrixMut;
 use crate::loss::Smoothness;
-use crate::objective::{Hessian, Objective};
+use crate::objective::{BlockCost, Hessian, Objective, Point, Profile};
 use crate::restricted::Restricted;
 use crate::solver::Solution;
 use crate::sparsity::SparseRef;
 use crate::theory::symmetric_eigenvalues;
 use faer::Mat;
+use std::cell::OnceCell;
 
 /// The interval that the eigenvalues of a precision matrix are confined to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -254,46 +256,67 @@ impl Objective for Precision {
         &self.free
     }
 
-    fn value_and_gradient(&self, x: SparseRef, gradient: &mut [f64]) -> f64 {
+    fn at<'a>(&'a self, x: SparseRef<'_>) -> Result<Box<dyn Point + 'a>> {
         let (value, inverse) = self.value_and_inverse(x);
-        self.gradient(&inverse, gradient);
-        value
+        Ok(Box::new(PrecisionPoint {
+            model: self,
+            value,
+            hessian: LogDetHessian { inverse },
+            gradient: OnceCell::new(),
+        }))
     }
 
-    fn value(&self, x: SparseRef) -> f64 {
-        self.evaluate(x, None)
+    fn value(&self, x: SparseRef) -> Result<f64> {
+        Ok(self.evaluate(x, None))
+    }
+
+    fn profile(&self) -> Profile {
+        let p = self.variables() as f64;
+        let mut profile = Profile::of_gradients(self.dim());
+        // A factor and an inverse, blocked.
+        profile.gradient = p * p * p / 8.0 + p * p;
+        profile.hessian = Some(BlockCost { column: 0.0, entry: 3.0 });
+        profile
     }
 
     fn restrict<'a>(&'a self, support: &[usize]) -> Result<Box<dyn Restricted + 'a>> {
         Ok(Box::new(OnSupport::new(self, support)))
     }
 
-    fn repair(&self, support: &[usize], x: &mut [f64]) {
+    fn repair(&self, support: &[usize], x: &mut [f64]) -> Result<()> {
         OnSupport::new(self, support).repair(x);
-    }
-
-    fn hessian<'a>(&'a self, x: SparseRef) -> Option<Box<dyn Hessian + 'a>> {
-        LogDetHessian::of(self.value_and_inverse(x))
-    }
-
-    fn gradient_and_hessian<'a>(&'a self, x: SparseRef, gradient: &mut [f64]) -> Option<Box<dyn Hessian + 'a>> {
-        let at = self.value_and_inverse(x);
-        self.gradient(&at.1, gradient);
-        LogDetHessian::of(at)
-    }
-
-    fn block_cost(&self, left: usize, right: usize) -> f64 {
-        3.0 * left as f64 * right as f64
+        Ok(())
     }
 
     fn smoothness(&self, _s: usize) -> Result<Smoothness> {
         Ok(Smoothness::Bounded(self.bounds.alpha.powi(-2)))
     }
+}
 
-    fn gradient_cost(&self) -> f64 {
-        // A factor and an inverse, blocked.
-        let p = self.variables() as f64;
-        p * p * p / 8.0 + p * p
+/// f and the inverse at one matrix.
+struct PrecisionPoint<'a> {
+    model: &'a Precision,
+    value: f64,
+    hessian: LogDetHessian,
+    gradient: OnceCell<Vec<f64>>,
+}
+
+impl Point for PrecisionPoint<'_> {
+    fn value(&self) -> f64 {
+        self.value
+    }
+
+    fn gradient(&self) -> Result<&[f64]> {
+        Ok(self.gradient.get_or_init(|| {
+            let mut out = vec![0.0; self.model.dim()];
+            self.model.gradient(&self.hessian.inverse, &mut out);
+            out
+        }))
+    }
+
+    /// None outside the cone or the bounds.
+    fn hessian(&self) -> Result<Option<&dyn Hessian>> {
+        Ok(self.value.is_finite().then_some(&self.hessian))
     }
 }
 
@@ -303,11 +326,6 @@ struct LogDetHessian {
 }
 
 impl LogDetHessian {
-    /// At a point with this value and inverse; `None` outside the cone or the bounds.
-    fn of((value, inverse): (f64, Mat<f64>)) -> Option<Box<dyn Hessian>> {
-        value.is_finite().then(|| Box::new(Self { inverse }) as Box<dyn Hessian>)
-    }
-
     fn diagonal_entry(&self, (i, j): (usize, usize)) -> f64 {
         let w = &self.inverse;
         if i == j { w[(i, i)] * w[(i, i)] } else { w[(i, i)] * w[(j, j)] + w[(i, j)] * w[(i, j)] }
@@ -315,27 +333,28 @@ impl LogDetHessian {
 }
 
 impl Hessian for LogDetHessian {
-    fn diagonal(&self, out: &mut [f64]) {
+    fn diagonal(&self, out: &mut [f64]) -> Result<()> {
         for i in 0..self.inverse.nrows() {
             (0..=i).for_each(|j| out[coordinate(i, j)] = self.diagonal_entry((i, j)));
         }
+        Ok(())
     }
 
-    fn diagonal_at(&self, coordinates: &[usize], out: &mut [f64]) {
+    fn diagonal_at(&self, coordinates: &[usize], out: &mut [f64]) -> Result<()> {
         out.iter_mut().zip(coordinates).for_each(|(o, &c)| *o = self.diagonal_entry(entry(c)));
+        Ok(())
     }
 
-    fn block(&self, left: &[usize], right: &[usize]) -> Mat<f64> {
+    fn block(&self, left: &[usize], right: &[usize], mut out: MatrixMut<'_>) -> Result<()> {
         let w = &self.inverse;
         let left: Vec<(usize, usize)> = left.iter().map(|&c| entry(c)).collect();
-        let mut out = Mat::zeros(left.len(), right.len());
         for (b, &c) in right.iter().enumerate() {
             let (k, l) = entry(c);
             let (of_k, of_l, scale) = (w.col_as_slice(k), w.col_as_slice(l), 0.5 * unit(k, l));
-            for (o, &(i, j)) in out.col_as_slice_mut(b).iter_mut().zip(&left) {
+            for (o, &(i, j)) in out.col_mut(b).iter_mut().zip(&left) {
                 *o = scale * unit(i, j) * (of_k[i] * of_l[j] + of_l[i] * of_k[j]);
             }
         }
-        out
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! A user's own function.
 
-use super::Objective;
+use super::{FirstOrder, Objective, Point};
+use crate::error::Result;
 use crate::sparsity::SparseRef;
 
 /// An objective from a closure that takes x (all of it), writes the gradient and returns the value.
@@ -22,16 +23,30 @@ use crate::sparsity::SparseRef;
 /// assert!((solution.coefficients[1] - 2.0).abs() < 1e-6);
 /// # Ok::<(), ksparse::Error>(())
 /// ```
-pub struct Custom<F> {
+pub struct Custom<'a> {
     dim: usize,
     free: Vec<usize>,
-    function: F,
+    function: Box<Function<'a>>,
 }
 
-impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> Custom<F> {
+type Function<'a> = dyn Fn(&[f64], &mut [f64]) -> Result<f64> + Send + Sync + 'a;
+
+impl<'a> Custom<'a> {
     /// A function of `dim` variables; it must be convex for the solvers' statements to hold.
-    pub fn new(dim: usize, function: F) -> Self {
-        Self { dim, free: Vec::new(), function }
+    pub fn new(dim: usize, function: impl Fn(&[f64], &mut [f64]) -> f64 + Send + Sync + 'a) -> Self {
+        Self::fallible(dim, move |x, gradient| Ok(function(x, gradient)))
+    }
+
+    /// A function that may fail: the solver ends with its error.
+    ///
+    /// ```
+    /// use ksparse::{Custom, Error, Solver, Sparsity, solver::Grahtp};
+    /// let broken = Custom::fallible(3, |_, _| Err(Error::evaluation("the worker is gone")));
+    /// let error = Grahtp::default().fit(&broken, &Sparsity::new(1)).unwrap_err();
+    /// assert_eq!(error.to_string(), "the objective cannot be evaluated: the worker is gone");
+    /// ```
+    pub fn fallible(dim: usize, function: impl Fn(&[f64], &mut [f64]) -> Result<f64> + Send + Sync + 'a) -> Self {
+        Self { dim, free: Vec::new(), function: Box::new(function) }
     }
 
     /// The same function with some coordinates declared free.
@@ -41,7 +56,7 @@ impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> Custom<F> {
     }
 }
 
-impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> Objective for Custom<F> {
+impl Objective for Custom<'_> {
     fn dim(&self) -> usize {
         self.dim
     }
@@ -50,7 +65,9 @@ impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> Objective for Custom<F> {
         &self.free
     }
 
-    fn value_and_gradient(&self, x: SparseRef, gradient: &mut [f64]) -> f64 {
-        (self.function)(&x.to_dense(self.dim), gradient)
+    fn at<'b>(&'b self, x: SparseRef<'_>) -> Result<Box<dyn Point + 'b>> {
+        let mut gradient = vec![0.0; self.dim];
+        let value = (self.function)(&x.to_dense(self.dim), &mut gradient)?;
+        Ok(Box::new(FirstOrder { value, gradient }))
     }
 }

@@ -10,13 +10,12 @@ use crate::sparsity::SparseRef;
 pub struct FromGradients<'a, O: ?Sized> {
     objective: &'a O,
     support: Vec<usize>,
-    gradient: Vec<f64>,
 }
 
 impl<'a, O: Objective + ?Sized> FromGradients<'a, O> {
     /// f with every coordinate outside `support` held at 0.
     pub fn new(objective: &'a O, support: &[usize]) -> Self {
-        Self { objective, support: support.to_vec(), gradient: vec![0.0; objective.dim()] }
+        Self { objective, support: support.to_vec() }
     }
 }
 
@@ -26,9 +25,10 @@ impl<O: Objective + ?Sized> Restricted for FromGradients<'_, O> {
     }
 
     fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        let value = self.objective.value_and_gradient(SparseRef::new(&self.support, x), &mut self.gradient);
-        gradient.iter_mut().zip(&self.support).for_each(|(g, &j)| *g = self.gradient[j]);
-        Ok(value)
+        let point = self.objective.at(SparseRef::new(&self.support, x))?;
+        let whole = point.gradient()?;
+        gradient.iter_mut().zip(&self.support).for_each(|(g, &j)| *g = whole[j]);
+        Ok(point.value())
     }
 
     fn second(&mut self) -> Second<'_> {

@@ -7,10 +7,10 @@
 //! with sample weights c (1 by default). The ridge covers every coefficient but the intercept b, which is the last
 //! coordinate (index p) when there is one, free and unpenalised.
 
-mod hessian;
 mod on_support;
+mod point;
 
-use super::{Hessian, LinearModel, Objective};
+use super::{BlockCost, LinearModel, Objective, Point, Profile, Samples};
 use crate::design::{Design, WithIntercept};
 use crate::error::{Error, Result, check_len, check_option, check_weights};
 use crate::kernels;
@@ -18,8 +18,8 @@ use crate::loss::{Loss, Smoothness};
 use crate::restricted::Restricted;
 use crate::solver::Solution;
 use crate::sparsity::SparseRef;
-use hessian::RiskHessian;
 use on_support::RestrictedRisk;
+use point::RiskPoint;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
@@ -63,17 +63,21 @@ impl<'a> Risk<'a> {
         }
         check_len("target", target.len(), n)?;
         loss.check_target(&target)?;
-        Ok(Self {
-            design,
-            loss,
-            target,
-            weights: vec![1.0 / n as f64; n],
-            total_weight: n as f64,
-            ridge: 0.0,
-            free: Vec::new(),
-            squares: OnceLock::new(),
-            at_zero: OnceLock::new(),
-        })
+        Ok(Self::assemble(design, loss, target, vec![1.0 / n as f64; n], n as f64, 0.0, Vec::new()))
+    }
+
+    /// From parts that have been checked.
+    pub(super) fn assemble(
+        design: Box<dyn Design + 'a>,
+        loss: Box<dyn Loss + 'a>,
+        target: Cow<'a, [f64]>,
+        weights: Vec<f64>,
+        total_weight: f64,
+        ridge: f64,
+        free: Vec<usize>,
+    ) -> Self {
+        let (squares, at_zero) = (OnceLock::new(), OnceLock::new());
+        Self { design, loss, target, weights, total_weight, ridge, free, squares, at_zero }
     }
 
     /// With the ridge `lambda / 2 ||w||^2` (the intercept excepted).
@@ -100,16 +104,22 @@ impl<'a> Risk<'a> {
 
     /// The same risk with another loss (one that accepts the same targets), borrowing everything else.
     pub(crate) fn with_loss<'b>(&'b self, loss: Box<dyn Loss + 'b>) -> Risk<'b> {
-        Risk {
-            design: Box::new(&*self.design),
-            loss,
-            target: Cow::Borrowed(&self.target),
-            weights: self.weights.clone(),
+        let mut same = Risk::from(self.parts());
+        same.loss = loss;
+        same.squares.clone_from(&self.squares);
+        same
+    }
+
+    /// Everything by reference.
+    fn parts(&self) -> Samples<'_> {
+        Samples {
+            design: &*self.design,
+            loss: &*self.loss,
+            target: &self.target,
+            weights: &self.weights,
             total_weight: self.total_weight,
             ridge: self.ridge,
-            free: self.free.clone(),
-            squares: self.squares.clone(),
-            at_zero: OnceLock::new(),
+            free: &self.free,
         }
     }
 
@@ -202,6 +212,26 @@ impl<'a> Risk<'a> {
         z
     }
 
+    /// f(x).
+    pub fn value(&self, x: SparseRef) -> f64 {
+        self.loss.total(&self.predictions(x), &self.target, &self.weights) + self.penalty(x)
+    }
+
+    /// f(x), and its whole gradient written to `gradient`.
+    pub fn value_and_gradient(&self, x: SparseRef, gradient: &mut [f64]) -> f64 {
+        let z = self.predictions(x);
+        let (mut derivatives, mut curvatures) = (vec![0.0; z.len()], vec![0.0; z.len()]);
+        let loss = self.loss.evaluate(&z, &self.target, &self.weights, &mut derivatives, &mut curvatures);
+        self.gradient(x, &derivatives, gradient);
+        loss + self.penalty(x)
+    }
+
+    /// The gradient at x, given the weighted derivatives of the losses there.
+    fn gradient(&self, x: SparseRef, derivatives: &[f64], out: &mut [f64]) {
+        self.design.tmul(derivatives, out);
+        x.iter().for_each(|(j, v)| out[j] += self.ridge_at(j) * v);
+    }
+
     /// lambda for coordinate j.
     fn ridge_at(&self, j: usize) -> f64 {
         if self.free.contains(&j) { 0.0 } else { self.ridge }
@@ -258,66 +288,33 @@ impl Objective for Risk<'_> {
         &self.free
     }
 
-    fn value_and_gradient(&self, x: SparseRef, gradient: &mut [f64]) -> f64 {
-        let n = self.design.nrows();
-        let z = self.predictions(x);
-        let (mut derivatives, mut curvatures) = (vec![0.0; n], vec![0.0; n]);
-        let loss = self.loss.evaluate(&z, &self.target, &self.weights, &mut derivatives, &mut curvatures);
-        self.design.tmul(&derivatives, gradient);
-        for (j, v) in x.iter() {
-            gradient[j] += self.ridge_at(j) * v;
-        }
-        loss + self.penalty(x)
+    fn at<'b>(&'b self, x: SparseRef<'_>) -> Result<Box<dyn Point + 'b>> {
+        Ok(Box::new(RiskPoint::new(self, x)?))
     }
 
-    fn value(&self, x: SparseRef) -> f64 {
-        self.loss.total(&self.predictions(x), &self.target, &self.weights) + self.penalty(x)
+    fn value(&self, x: SparseRef) -> Result<f64> {
+        Ok(Risk::value(self, x))
+    }
+
+    fn profile(&self) -> Profile {
+        let mut profile = Profile::of_gradients(self.dim());
+        profile.quadratic = self.loss.is_quadratic();
+        profile.corners = self.loss.smoothness().has_corners();
+        profile.gradient = self.design.cost();
+        let column = self.design.cost() / self.design.ncols().max(1) as f64;
+        // A blocked product runs several times faster per multiply-add than a pass over memory.
+        profile.hessian = (!profile.corners).then_some(BlockCost { column, entry: column / 6.0 });
+        profile
     }
 
     fn restrict<'b>(&'b self, support: &[usize]) -> Result<Box<dyn Restricted + 'b>> {
         Ok(Box::new(RestrictedRisk::new(self, support)))
     }
 
-    fn hessian<'b>(&'b self, x: SparseRef) -> Option<Box<dyn Hessian + 'b>> {
-        if self.loss.smoothness().has_corners() {
-            return None;
-        }
-        if self.loss.is_quadratic() {
-            let scale = self.loss.at(0.0, 0.0).curvature;
-            let weights = self.weights.iter().map(|w| w * scale).collect();
-            return Some(Box::new(RiskHessian { risk: self, weights }));
-        }
-        let z = self.predictions(x);
-        let mut derivatives = vec![0.0; z.len()];
-        let mut weights = vec![0.0; z.len()];
-        self.loss.evaluate(&z, &self.target, &self.weights, &mut derivatives, &mut weights);
-        forget_flat(&mut weights);
-        Some(Box::new(RiskHessian { risk: self, weights }))
-    }
-
-    fn block_cost(&self, left: usize, right: usize) -> f64 {
-        if self.loss.smoothness().has_corners() {
-            return f64::INFINITY;
-        }
-        let p = self.design.ncols().max(1) as f64;
-        // A blocked product runs several times faster per multiply-add than a pass over memory.
-        self.design.cost() / p * right as f64 * (1.0 + left as f64 / 6.0)
-    }
-
-    fn majorant_diagonal(&self, out: &mut [f64]) -> bool {
-        let Smoothness::Bounded(bound) = self.loss.smoothness() else { return false };
-        for ((j, o), square) in out.iter_mut().enumerate().zip(self.weighted_squares()) {
-            *o = bound * square + self.ridge_at(j);
-        }
-        true
-    }
-
-    fn is_quadratic(&self) -> bool {
-        self.loss.is_quadratic()
-    }
-
-    fn is_smooth(&self) -> bool {
-        !self.loss.smoothness().has_corners()
+    fn majorant(&self) -> Result<Option<Vec<f64>>> {
+        let Smoothness::Bounded(bound) = self.loss.smoothness() else { return Ok(None) };
+        let squares = self.weighted_squares().iter().enumerate();
+        Ok(Some(squares.map(|(j, square)| bound * square + self.ridge_at(j)).collect()))
     }
 
     fn smoothness(&self, s: usize) -> Result<Smoothness> {
@@ -328,16 +325,8 @@ impl Objective for Risk<'_> {
         Ok(Smoothness::Bounded(bound * rows.min(spectrum) + self.ridge))
     }
 
-    fn step_unit(&self) -> f64 {
-        self.total_weight
-    }
-
-    fn as_risk(&self) -> Option<&Risk<'_>> {
-        Some(self)
-    }
-
-    fn gradient_cost(&self) -> f64 {
-        self.design.cost()
+    fn samples(&self) -> Option<Samples<'_>> {
+        Some(self.parts())
     }
 }
 

@@ -107,7 +107,7 @@ impl Sweep<'_> {
     /// Cuts `candidate` to the i-th k and refits it; where that beats the answer so far, solves from there. Says whether it did.
     fn try_candidate(&mut self, i: usize, candidate: &Solution) -> Result<bool> {
         // A refit needs gradients; solvers for objectives without keep to the forward pass.
-        if !self.objective.is_smooth() {
+        if self.objective.profile().corners {
             return Ok(false);
         }
         let Some(candidate) = self.cut(self.path.ks[i], candidate)? else { return Ok(false) };

@@ -77,7 +77,7 @@ impl<'a> Ascent<'a> {
     /// At the start: a = 0 (or l'(0)), or the dual vector of a given primal point.
     pub fn new(
         solver: &'static str,
-        run: &Run<'a>,
+        run: &Run<'_>,
         risk: &'a Risk<'a>,
         sparsity: &Sparsity,
         start: Option<&Solution>,

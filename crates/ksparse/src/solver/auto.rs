@@ -21,7 +21,7 @@ use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
 use super::{Fbs, Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
-use crate::objective::Objective;
+use crate::objective::{Objective, Risk};
 use crate::restricted::InnerOptions;
 use crate::sparsity::Sparsity;
 use std::ops::ControlFlow;
@@ -73,8 +73,8 @@ impl Solver for Auto {
         let limits = Limits { tolerance: 0.0, ..self.limits };
         let mut run = Run::with_subgradient(self.name(), objective, sparsity, &limits, watch)?;
         let first = run.begin(start)?;
-        if let Some(risk) = objective.as_risk().filter(|_| !objective.is_smooth()) {
-            let (at, status) = corners::search(&mut run, risk, sparsity, first)?;
+        if let Some(samples) = objective.samples().filter(|_| objective.profile().corners) {
+            let (at, status) = corners::search(&mut run, &Risk::from(samples), sparsity, first)?;
             return Ok(run.finish(at, status));
         }
         let mut plan = Plan::new(&run);
@@ -143,32 +143,33 @@ struct Plan {
 impl Plan {
     fn new(run: &Run) -> Self {
         let k = run.budget.k + run.budget.free.len();
-        let gradient = run.objective.gradient_cost();
+        let profile = run.objective.profile();
+        let gradient = profile.gradient;
         let budget = (AFFORDABLE * gradient).max(0.2 * SMALL);
         let narrow = 2 * run.budget.k + 50;
         let (k_f, p) = (k as f64, run.objective.dim() as f64);
         // Every pair: k p refits, each some products with k columns.
         let every_pair = k_f * p <= 500.0 && 10.0 * k_f * k_f * gradient <= SMALL;
         let small = k_f * gradient <= SMALL;
-        let block_cost = |left: usize, right: usize| run.objective.block_cost(left, right);
         let affordable = |extra: &usize| {
             let wide = k + extra;
-            block_cost(wide, wide) + (wide as f64).powi(3) / 6.0 <= budget
+            profile.hessian.is_some_and(|cost| cost.of(wide, wide) + (wide as f64).powi(3) / 6.0 <= budget)
         };
         // A quadratic f is explored well enough by exact exchanges.
-        let blocks = !run.objective.is_quadratic() && k_f * gradient <= 30.0 * SMALL;
+        let blocks = !profile.quadratic && k_f * gradient <= 30.0 * SMALL;
         let counted = run.budget.k;
         // Leaps in between gain little for their time: they are for problems that have it.
         let between = blocks.then_some(counted);
         let leaps = [Some(2 * counted), between, Some((counted / 2).max(1))];
         let leaps: Vec<usize> = leaps.into_iter().flatten().filter(affordable).collect();
         // The last look takes as many candidates as a quarter of the budget pays for.
-        let one = block_cost(k, 1) + (k * k) as f64 / 6.0;
+        let one = profile.hessian.map_or(f64::INFINITY, |cost| cost.of(k, 1)) + (k * k) as f64 / 6.0;
+        let without_data = profile.hessian.is_some_and(|cost| cost.column == 0.0);
         Self {
-            has_hessian: block_cost(1, 1).is_finite(),
+            has_hessian: profile.hessian.is_some(),
             second_order: !leaps.is_empty(),
             leaps,
-            drop: if block_cost(0, 1) == 0.0 { Drop::Smallest } else { Drop::Cheapest },
+            drop: if without_data { Drop::Smallest } else { Drop::Cheapest },
             effort: Effort {
                 narrow,
                 wide: narrow.max((0.25 * budget / one) as usize),
@@ -246,7 +247,7 @@ fn grow(run: &Run, plan: &Plan) -> Result<Iterate> {
     let mut at = run.begin(None)?;
     let block = run.budget.k.div_ceil(10);
     loop {
-        let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, run.units(&at), block);
+        let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, run.units(&at)?, block);
         let support = ranking.grown(&at, block);
         if support.len() == at.support.len() {
             return Ok(at);
@@ -260,7 +261,7 @@ fn grow(run: &Run, plan: &Plan) -> Result<Iterate> {
 fn search(run: &mut Run, first: Iterate, plan: &Plan) -> Result<(Iterate, Status)> {
     if plan.has_hessian && !plan.second_order {
         // Columns of one size: plain GraHTP. Of very different sizes (text): scores must not depend on them.
-        let scaled = run.units(&first).is_some_and(|u| spread(u) > 4.0);
+        let scaled = run.units(&first)?.is_some_and(|u| spread(u) > 4.0);
         return descend(run, first, scaled, if scaled { TRIFLE } else { 0.0 });
     }
     // Plain GraHTP to the end, so that what follows can only be better than its answer.

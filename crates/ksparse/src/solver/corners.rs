@@ -29,7 +29,7 @@ pub(super) fn search(run: &mut Run, risk: &Risk, sparsity: &Sparsity, first: Ite
     let auto = Auto { limits: Limits { max_iterations: 1000, ..limits } };
     let (whole, blocks) =
         (Diht { limits, refit: false, ..Diht::default() }, Sdiht { limits, refit: false, ..Sdiht::default() });
-    let small = risk.gradient_cost() <= SMALL;
+    let small = risk.profile().gradient <= SMALL;
     let mut ways: Vec<(&dyn Solver, &Risk)> = vec![(&auto, &rounded), (&blocks, risk)];
     if small {
         ways.push((&whole, risk));

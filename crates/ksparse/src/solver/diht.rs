@@ -52,7 +52,7 @@ use super::ascent::{Ascent, DualStep};
 use super::run::Run;
 use super::{Limits, Progress, Solution, Solver};
 use crate::error::{Error, Result};
-use crate::objective::Objective;
+use crate::objective::{Objective, Risk};
 use crate::sparsity::Sparsity;
 use std::ops::ControlFlow;
 
@@ -109,7 +109,7 @@ impl Diht {
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<(Solution, Vec<f64>)> {
         let need = "samples and a ridge (a dual)";
-        let risk = objective.as_risk().ok_or(Error::Unsupported { solver, need })?;
+        let risk = &Risk::from(objective.samples().ok_or(Error::Unsupported { solver, need })?);
         let mut run = Run::without_gradient(objective, sparsity, &self.limits, watch)?;
         let everything = vec![(0..risk.target().len()).collect()];
         let mut ascent = Ascent::new(solver, &run, risk, sparsity, start, self.step, everything)?;

@@ -13,7 +13,7 @@
 //! exchange gains more than adding j alone would, `g_j^2 / (2 e_j)`: candidates are screened by it.
 
 use super::Status;
-use super::model::LocalModel;
+use super::model::{LocalModel, block};
 use super::run::{Iterate, Run};
 use crate::error::Result;
 use crate::kernels::{Gains, dot, highest};
@@ -58,7 +58,7 @@ pub(super) fn polish(
 ) -> Result<(Iterate, Option<Status>)> {
     let mut width = effort.narrow.min(effort.wide);
     loop {
-        let scores = Scores::new(run, &at, run.gradient(&at)?, width);
+        let scores = Scores::new(run, &at, run.gradient(&at)?, width)?;
         let mut next = match &scores {
             Some(scores) => take_some(run, &at, scores, effort)?,
             None => None,
@@ -161,20 +161,21 @@ struct Scores {
 
 impl Scores {
     /// `None` when the objective offers no Hessian.
-    fn new(run: &Run, at: &Iterate, gradient: &[f64], width: usize) -> Option<Self> {
-        let hessian = run.objective.hessian(at.as_sparse())?;
+    fn new(run: &Run, at: &Iterate, gradient: &[f64], width: usize) -> Result<Option<Self>> {
+        let point = run.point(at)?;
+        let Some(hessian) = point.hessian()? else { return Ok(None) };
         let k = at.support.len();
-        let candidates = screen(run, at, gradient, width);
+        let candidates = screen(run, at, gradient, width)?;
         let slope: Vec<f64> = at.support.iter().map(|&j| gradient[j]).collect();
-        let model = LocalModel::new(run, at, slope, hessian.block(&at.support, &at.support));
-        let cross = hessian.block(&at.support, &candidates);
+        let model = LocalModel::new(run, at, slope, block(hessian, &at.support, &at.support)?);
+        let cross = block(hessian, &at.support, &candidates)?;
         let mut solved = Mat::<f64>::zeros(k, candidates.len());
         for_column_blocks(solved.as_mut(), 64, k * k * candidates.len(), |b, target| {
             let block = cross.subcols(b * 64, target.ncols());
             matmul(target, Accum::Replace, &model.inverse, block, 1.0, Par::Seq);
         });
         let mut left = vec![0.0; candidates.len()];
-        hessian.diagonal_at(&candidates, &mut left);
+        hessian.diagonal_at(&candidates, &mut left)?;
         let mut at_minimum = vec![0.0; candidates.len()];
         for (c, &j) in candidates.iter().enumerate() {
             let v = solved.col_as_slice(c);
@@ -184,7 +185,7 @@ impl Scores {
             at_minimum[c] = gradient[j] - dot(v, &model.slope);
         }
         let vacancies = run.budget.k + run.budget.free.len() - k;
-        Some(Self { model, candidates, solved, gradient: at_minimum, left, vacancies })
+        Ok(Some(Self { model, candidates, solved, gradient: at_minimum, left, vacancies }))
     }
 
     /// Disjoint exchanges that gain more than `least`, best first.
@@ -283,20 +284,20 @@ impl Scores {
 }
 
 /// The `width` coordinates outside that promise most on their own (`g_j^2 / units_j`), ascending.
-pub(super) fn screen(run: &Run, at: &Iterate, gradient: &[f64], width: usize) -> Vec<usize> {
+pub(super) fn screen(run: &Run, at: &Iterate, gradient: &[f64], width: usize) -> Result<Vec<usize>> {
     let dim = gradient.len();
     let mut outside = vec![true; dim];
     at.support.iter().for_each(|&j| outside[j] = false);
     run.budget.free.iter().for_each(|&j| outside[j] = false);
     let count = outside.iter().filter(|o| **o).count();
     if width >= count {
-        return (0..dim).filter(|&j| outside[j]).collect();
+        return Ok((0..dim).filter(|&j| outside[j]).collect());
     }
-    let units = run.units(at);
+    let units = run.units(at)?;
     let mut chosen = top_by(dim, width, |j| {
         let unit = units.map_or(1.0, |u| u[j]);
         if outside[j] && unit > 0.0 { gradient[j] * gradient[j] / unit } else { 0.0 }
     });
     chosen.sort_unstable();
-    chosen
+    Ok(chosen)
 }

@@ -96,7 +96,7 @@ impl Solver for Foba {
             let before = at;
             at = grown;
             while size(&at) > 0 {
-                let (cheapest, rise) = self.cheapest(&run, &at);
+                let (cheapest, rise) = self.cheapest(&run, &at)?;
                 if rise >= 0.5 * decrease[size(&at)] {
                     break;
                 }
@@ -134,7 +134,7 @@ impl Foba {
             ForwardRule::Gradient => top_by(dim, 1, outside).first().copied(),
             ForwardRule::Decrease => {
                 let candidates = top_by(dim, self.candidates, outside);
-                best_single(run, at, gradient, &candidates)
+                best_single(run, at, gradient, &candidates)?
             }
         };
         let Some(winner) = winner else { return Ok(None) };
@@ -145,7 +145,7 @@ impl Foba {
     }
 
     /// The coordinate whose zeroing (no refit) raises f least, with the rise.
-    fn cheapest(&self, run: &Run, at: &Iterate) -> (usize, f64) {
+    fn cheapest(&self, run: &Run, at: &Iterate) -> Result<(usize, f64)> {
         let mut x = at.x.clone();
         let mut cheapest = (usize::MAX, f64::INFINITY);
         for i in 0..at.support.len() {
@@ -153,13 +153,13 @@ impl Foba {
                 continue;
             }
             let kept = std::mem::replace(&mut x[i], 0.0);
-            let rise = run.objective.value(SparseRef::new(&at.support, &x)) - at.value;
+            let rise = run.objective.value(SparseRef::new(&at.support, &x))? - at.value;
             x[i] = kept;
             if rise < cheapest.1 {
                 cheapest = (i, rise);
             }
         }
-        cheapest
+        Ok(cheapest)
     }
 }
 
@@ -171,7 +171,7 @@ fn drop_coordinate(run: &Run, at: &Iterate, place: usize) -> Result<Iterate> {
 }
 
 /// Of the candidates, the one along whose coordinate f can fall most from `at`.
-fn best_single(run: &Run, at: &Iterate, gradient: &[f64], candidates: &[usize]) -> Option<usize> {
+fn best_single(run: &Run, at: &Iterate, gradient: &[f64], candidates: &[usize]) -> Result<Option<usize>> {
     let mut support = at.support.clone();
     let mut x = at.x.clone();
     let place = support.len();
@@ -184,40 +184,40 @@ fn best_single(run: &Run, at: &Iterate, gradient: &[f64], candidates: &[usize]) 
             x[place] = t;
             run.objective.value(SparseRef::new(&support, &x))
         };
-        let value = minimise_along(&mut f, at.value, gradient[j]);
+        let value = minimise_along(&mut f, at.value, gradient[j])?;
         if best.is_none_or(|(least, winner)| value < least || (value == least && j < winner)) {
             best = Some((value, j));
         }
     }
-    best.map(|b| b.1)
+    Ok(best.map(|b| b.1))
 }
 
 /// The least value of a convex function of one variable from its value and slope at 0: bracketing, then golden sections.
-fn minimise_along(f: &mut dyn FnMut(f64) -> f64, at_zero: f64, slope: f64) -> f64 {
+fn minimise_along(f: &mut dyn FnMut(f64) -> Result<f64>, at_zero: f64, slope: f64) -> Result<f64> {
     if slope == 0.0 {
-        return at_zero;
+        return Ok(at_zero);
     }
     let direction = -slope.signum();
     let mut g = |t: f64| f(direction * t);
     let (mut low, mut high) = (0.0, 1.0 / slope.abs().max(1e-12));
     let (mut inner, mut inner_value) = (0.0, at_zero);
     // Shrink until the far end is inside the fall, then grow until it is out of it.
-    let mut value = g(high);
+    let mut value = g(high)?;
     while (value >= at_zero || value.is_nan()) && high > 1e-18 {
         high *= 0.25;
-        value = g(high);
+        value = g(high)?;
     }
     while value < inner_value && high < 1e18 {
         low = inner;
         (inner, inner_value) = (high, value);
         high *= 2.0;
-        value = g(high);
+        value = g(high)?;
     }
     const GOLDEN: f64 = 0.381_966_011_250_105;
     for _ in 0..60 {
         let left = inner - low > high - inner;
         let t = if left { inner - GOLDEN * (inner - low) } else { inner + GOLDEN * (high - inner) };
-        let v = g(t);
+        let v = g(t)?;
         if v < inner_value {
             if left {
                 high = inner;
@@ -234,5 +234,5 @@ fn minimise_along(f: &mut dyn FnMut(f64) -> f64, at_zero: f64, slope: f64) -> f6
             break;
         }
     }
-    inner_value.min(at_zero)
+    Ok(inner_value.min(at_zero))
 }

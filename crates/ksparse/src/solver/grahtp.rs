@@ -129,7 +129,8 @@ impl Grahtp {
             Step::Adaptive => Ok(None),
             Step::Fixed(eta) => {
                 check_option(eta > 0.0 && eta.is_finite(), "step", eta, "positive and finite")?;
-                Ok(Some(if self.step_on_sum { eta * objective.step_unit() } else { eta }))
+                let unit = objective.samples().map_or(1.0, |samples| samples.total_weight());
+                Ok(Some(if self.step_on_sum { eta * unit } else { eta }))
             }
             Step::Theory => {
                 let need = "a smoothness constant (or give the step as a number)";
@@ -168,7 +169,7 @@ impl Solver for Grahtp {
             (None, Debias::Exact) => {
                 if self.scaled {
                     let first = run.begin_at(start)?;
-                    if objective.block_cost(1, 1) <= CHEAP {
+                    if objective.profile().hessian.is_some_and(|cost| cost.of(1, 1) <= CHEAP) {
                         return self.with_exchanges(run, first);
                     }
                 }
@@ -177,8 +178,8 @@ impl Solver for Grahtp {
             }
             (None, _) => {
                 let first = run.begin_at(start)?;
-                match objective.as_risk().filter(|_| !objective.is_smooth()) {
-                    Some(risk) => self.with_subgradients(run, first, risk),
+                match objective.samples().filter(|_| objective.profile().corners) {
+                    Some(samples) => self.with_subgradients(run, first, &Risk::from(samples)),
                     None => self.with_backtracking(run, first),
                 }
             }
@@ -381,7 +382,7 @@ pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, trifle: f64)
     let mut exact = false;
     let mut last_gain = 0.0;
     loop {
-        let units = if scaled { run.units(&at) } else { None };
+        let units = if scaled { run.units(&at)? } else { None };
         let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, units, swaps);
         let fewest = ranking.fewest();
         swaps = swaps.max(fewest).min(ranking.most());

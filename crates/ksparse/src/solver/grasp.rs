@@ -84,8 +84,7 @@ impl Solver for Grasp {
 impl Grasp {
     fn step(&self, run: &Run, at: &Iterate, gradient: &[f64]) -> Result<Iterate> {
         let k = run.budget.k;
-        let units = |at| if self.scaled { run.units(at) } else { None };
-        let here = units(at);
+        let here = if self.scaled { run.units(at)? } else { None };
         let mut merged = run.budget.winners(2 * k, |j| gradient[j].abs() / here.map_or(1.0, |h| h[j].sqrt()));
         merged.extend_from_slice(&at.support);
         merged.sort_unstable();
@@ -93,10 +92,10 @@ impl Grasp {
         let x = run.carry(at, &merged);
         // It is about to be cut: its last digits do not matter.
         let wide = run.refit(merged, x, &InnerOptions { tolerance: 1e-4, ..InnerOptions::EXACT })?;
-        let there = units(&wide);
+        let there = if self.scaled { run.units(&wide)? } else { None };
         let support = run.budget.winners(k, |j| wide.at(j).abs() * there.map_or(1.0, |h| h[j].sqrt()));
         let mut x = run.carry(&wide, &support);
-        run.objective.repair(&support, &mut x);
+        run.objective.repair(&support, &mut x)?;
         if self.debias { run.refit(support, x, &InnerOptions::EXACT) } else { run.evaluate(support, x) }
     }
 }

@@ -4,9 +4,9 @@
 //! block are chosen one after the other: with H the Hessian over some candidates and g their gradient, the best next one maximises `g_j^2 / e_j`, and once
 //! it is in, g and e (what is left of the curvature) are those of the others given it: a Cholesky factorisation with the gains as pivots.
 
-use super::Status;
 use super::exchange::screen;
 use super::run::{Iterate, Run};
+use super::{Status, model};
 use crate::error::Result;
 use crate::restricted::InnerOptions;
 use faer::Mat;
@@ -45,11 +45,11 @@ pub(super) fn grow(
 
 /// The next `block` coordinates to enter; `None` when there are none.
 fn choose(run: &Run, at: &Iterate, block: usize) -> Result<Option<Vec<usize>>> {
-    let Some(hessian) = run.hessian(at)? else { return Ok(None) };
-    run.units_of(at, &*hessian);
+    let point = run.point(at)?;
+    let Some(hessian) = point.hessian()? else { return Ok(None) };
     let whole = run.gradient(at)?;
-    let candidates = screen(run, at, whole, CHOICE * block);
-    let curvature = hessian.block(&candidates, &candidates);
+    let candidates = screen(run, at, whole, CHOICE * block)?;
+    let curvature = model::block(hessian, &candidates, &candidates)?;
     let count = candidates.len();
     let mut gradient: Vec<f64> = candidates.iter().map(|&j| whole[j]).collect();
     let mut left: Vec<f64> = (0..count).map(|c| curvature[(c, c)]).collect();

@@ -1,8 +1,18 @@
 //! The quadratic model of f on a support, and what it says about leaving and entering.
 
 use super::run::{Iterate, Run};
+use crate::error::Result;
+use crate::linalg::MatrixMut;
+use crate::objective::Hessian;
 use crate::restricted::Cholesky;
 use faer::Mat;
+
+/// The rows `left` and columns `right` of a Hessian.
+pub(super) fn block(hessian: &dyn Hessian, left: &[usize], right: &[usize]) -> Result<Mat<f64>> {
+    let mut out = Mat::zeros(left.len(), right.len());
+    hessian.block(left, right, MatrixMut::over(&mut out))?;
+    Ok(out)
+}
 
 /// f near a point, on its support: minimiser and inverse Hessian.
 pub(super) struct LocalModel {

@@ -31,7 +31,7 @@ pub(super) fn widen_and_prune(
     drop: Drop,
     refit: &InnerOptions,
 ) -> Result<Option<Iterate>> {
-    let support = Ranking::new(&run.budget, at, run.gradient(at)?, run.units(at), extra).widened(at, extra);
+    let support = Ranking::new(&run.budget, at, run.gradient(at)?, run.units(at)?, extra).widened(at, extra);
     prune(run, at, support, drop, refit)
 }
 
@@ -53,7 +53,7 @@ pub(super) fn prune(
             return Ok(Some(wide));
         }
         // Half of the surplus per refit, a small one at once: the model is trusted for a short way only.
-        let exact = run.objective.is_quadratic() || surplus <= 1 + goal / 16;
+        let exact = run.objective.profile().quadratic || surplus <= 1 + goal / 16;
         let drops = if exact { surplus } else { surplus.div_ceil(2) };
         let mut slope = vec![0.0; wide.support.len()];
         restricted.move_to(&wide.x, &mut slope)?;

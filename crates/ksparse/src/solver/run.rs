@@ -2,11 +2,12 @@
 
 use super::{Limits, Progress, Solution, Status, TraceRow};
 use crate::error::{Error, Result, check_finite, check_len};
-use crate::objective::{Hessian, Objective};
+use crate::objective::{Objective, Point};
 use crate::restricted::{self, Ended, InnerOptions, Restricted};
 use crate::sparsity::{Budget, SparseRef, Sparsity, top_by};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::ControlFlow;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// A feasible point: active coordinates (ascending, free ones included), their values, f there.
@@ -62,6 +63,14 @@ pub(super) struct Run<'a> {
     pub dual: Option<f64>,
     /// f(0), once somebody asks.
     at_zero: OnceCell<f64>,
+    /// The last point evaluated.
+    last: RefCell<Option<Evaluated<'a>>>,
+}
+
+struct Evaluated<'a> {
+    support: Vec<usize>,
+    x: Vec<f64>,
+    point: Rc<dyn Point + 'a>,
 }
 
 impl<'a> Run<'a> {
@@ -72,7 +81,7 @@ impl<'a> Run<'a> {
         limits: &Limits,
         watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Self> {
-        if !objective.is_smooth() {
+        if objective.profile().corners {
             return Err(Error::Unsupported { solver, need: "a gradient everywhere (a smooth loss)" });
         }
         Self::without_gradient(objective, sparsity, limits, watch)
@@ -86,8 +95,8 @@ impl<'a> Run<'a> {
         limits: &Limits,
         watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Self> {
-        let has_ridge = objective.as_risk().is_some_and(|risk| risk.ridge() > 0.0);
-        if !objective.is_smooth() && !has_ridge {
+        let has_ridge = objective.samples().is_some_and(|samples| samples.ridge() > 0.0);
+        if objective.profile().corners && !has_ridge {
             return Err(Error::Unsupported {
                 solver,
                 need: "a smooth loss, or a ridge (lambda > 0) with a loss that has corners",
@@ -115,6 +124,7 @@ impl<'a> Run<'a> {
             started: Instant::now(),
             dual: None,
             at_zero: OnceCell::new(),
+            last: RefCell::new(None),
         })
     }
 
@@ -154,81 +164,91 @@ impl<'a> Run<'a> {
         support.extend_from_slice(&self.budget.free);
         support.sort_unstable();
         let mut x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
-        self.objective.repair(&support, &mut x);
+        self.objective.repair(&support, &mut x)?;
         let first = self.evaluate(support, x)?;
-        if first.value.is_finite() { Ok(first) } else { Err(self.not_finite()) }
+        if first.value.is_finite() { Ok(first) } else { Err(self.not_finite()?) }
     }
 
     /// The point as it stands, with its value.
     pub fn evaluate(&self, support: Vec<usize>, x: Vec<f64>) -> Result<Iterate> {
-        let value = self.objective.value(SparseRef::new(&support, &x));
+        let value = self.objective.value(SparseRef::new(&support, &x))?;
         // Down to nothing along a ray: the same test as the inner minimisers', for those who take no inner steps.
-        let nothing = value <= 1e-9 * self.at_zero.get_or_init(|| self.objective.value(SparseRef::ZERO)).abs();
+        let nothing = value <= 1e-9 * self.value_at_zero()?.abs();
         let attained = !(nothing && self.objective.restrict(&support)?.form().tail);
         Ok(Iterate::new(support, x, value, attained))
     }
 
+    fn value_at_zero(&self) -> Result<f64> {
+        if let Some(value) = self.at_zero.get() {
+            return Ok(*value);
+        }
+        let value = self.objective.value(SparseRef::ZERO)?;
+        Ok(*self.at_zero.get_or_init(|| value))
+    }
+
     /// Who is to blame for a value that is not finite: the column that spoils the gradient at zero, if one does.
-    fn not_finite(&self) -> Error {
-        let mut gradient = vec![0.0; self.objective.dim()];
-        self.objective.value_and_gradient(SparseRef::ZERO, &mut gradient);
-        match check_finite("gradient (so the data)", &gradient) {
+    fn not_finite(&self) -> Result<Error> {
+        let zero = self.objective.at(SparseRef::ZERO)?;
+        Ok(match check_finite("gradient (so the data)", zero.gradient()?) {
             Err(error) => error,
             Ok(()) => Error::NotFinite { what: "objective", index: 0 },
+        })
+    }
+
+    /// f at a point with its derivatives. The last point asked for is kept, so that a gradient, a Hessian and units asked for one after
+    /// the other are had from one evaluation.
+    pub fn point(&self, at: &Iterate) -> Result<Rc<dyn Point + 'a>> {
+        if let Some(last) = &*self.last.borrow()
+            && last.support == at.support
+            && last.x == at.x
+        {
+            return Ok(Rc::clone(&last.point));
         }
+        let point: Rc<dyn Point + 'a> = Rc::from(self.objective.at(at.as_sparse())?);
+        let (support, x) = (at.support.clone(), at.x.clone());
+        *self.last.borrow_mut() = Some(Evaluated { support, x, point: Rc::clone(&point) });
+        Ok(point)
     }
 
     /// The gradient at a point; one that is not finite names the column to blame.
     pub fn gradient<'i>(&self, at: &'i Iterate) -> Result<&'i [f64]> {
         if at.gradient.get().is_none() {
-            let mut gradient = vec![0.0; self.objective.dim()];
-            let value = self.objective.value_and_gradient(at.as_sparse(), &mut gradient);
-            check_finite("gradient (so the data)", &gradient)?;
-            if !value.is_finite() {
-                return Err(self.not_finite());
+            let point = self.point(at)?;
+            let gradient = point.gradient()?;
+            check_finite("gradient (so the data)", gradient)?;
+            if !point.value().is_finite() {
+                return Err(self.not_finite()?);
             }
-            at.gradient.get_or_init(|| gradient);
+            at.gradient.get_or_init(|| gradient.to_vec());
         }
         Ok(at.gradient.get().map_or(&[], Vec::as_slice))
     }
 
-    /// The Hessian at a point, the gradient noted on the way; `None` where the objective has none.
-    pub fn hessian(&self, at: &Iterate) -> Result<Option<Box<dyn Hessian + 'a>>> {
-        if at.gradient.get().is_some() {
-            return Ok(self.objective.hessian(at.as_sparse()));
-        }
-        let mut gradient = vec![0.0; self.objective.dim()];
-        let hessian = self.objective.gradient_and_hessian(at.as_sparse(), &mut gradient);
-        if hessian.is_some() {
-            check_finite("gradient (so the data)", &gradient)?;
-            at.gradient.get_or_init(|| gradient);
-        }
-        Ok(hessian)
-    }
-
     /// The units of the coordinates at a point, as curvatures, where the objective has second derivatives: the diagonal of the Hessian, but
     /// no less than a hundredth of its bound (where samples sit on straight pieces of their loss it says little or nothing).
-    pub fn units<'i>(&self, at: &'i Iterate) -> Option<&'i [f64]> {
+    pub fn units<'i>(&self, at: &'i Iterate) -> Result<Option<&'i [f64]>> {
         if at.units.get().is_none() {
-            match self.objective.hessian(at.as_sparse()) {
-                Some(hessian) => self.units_of(at, &*hessian),
-                None => at.units.get_or_init(|| None),
-            };
+            let units = self.units_of(at)?;
+            at.units.get_or_init(|| units);
         }
-        at.units.get()?.as_deref()
+        Ok(at.units.get().and_then(Option::as_deref))
     }
 
-    /// [`units`](Self::units) for who has the Hessian at the point already.
-    pub fn units_of<'i>(&self, at: &'i Iterate, hessian: &dyn Hessian) -> &'i Option<Vec<f64>> {
-        at.units.get_or_init(|| {
-            let mut diagonal = vec![0.0; self.objective.dim()];
-            hessian.diagonal(&mut diagonal);
-            let mut bound = vec![0.0; diagonal.len()];
-            if !self.objective.is_quadratic() && self.objective.majorant_diagonal(&mut bound) {
-                diagonal.iter_mut().zip(&bound).for_each(|(d, b)| *d = d.max(0.01 * b));
-            }
-            Some(diagonal)
-        })
+    fn units_of(&self, at: &Iterate) -> Result<Option<Vec<f64>>> {
+        let profile = self.objective.profile();
+        if profile.hessian.is_none() {
+            return Ok(None);
+        }
+        let point = self.point(at)?;
+        let Some(hessian) = point.hessian()? else { return Ok(None) };
+        let mut diagonal = vec![0.0; self.objective.dim()];
+        hessian.diagonal(&mut diagonal)?;
+        if !profile.quadratic
+            && let Some(bound) = self.objective.majorant()?
+        {
+            diagonal.iter_mut().zip(&bound).for_each(|(d, b)| *d = d.max(0.01 * b));
+        }
+        Ok(Some(diagonal))
     }
 
     /// Minimises on a support (ascending, free coordinates included) from `x`.
@@ -252,7 +272,7 @@ impl<'a> Run<'a> {
     ) -> Result<(Iterate, Ended)> {
         let outcome = restricted::minimise(restricted, &mut x, options)?;
         if outcome.ended == Ended::NotFinite {
-            return Err(self.not_finite());
+            return Err(self.not_finite()?);
         }
         let attained = outcome.ended != Ended::Unattained;
         Ok((Iterate::new(support, x, outcome.value, attained), outcome.ended))

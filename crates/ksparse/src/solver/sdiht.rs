@@ -4,7 +4,7 @@
 //! and brings `u = -(1/(lambda N)) sum_i a_i x_i` up to date by the rows of that block. u stays whole: only `w = H_k(u)` is cut, anew in every step.
 //!
 //! A step costs two passes over the rows of the block and one over the p entries of u, for H_k. So the default number of blocks makes the two about equal,
-//! m = (entries of X) / p: single samples for a full matrix, fewer blocks where H_k would dominate. Blocks pay because the curvature of the
+//! m = (work of a pass over X) / p: single samples for a full matrix, fewer blocks where H_k would dominate. Blocks pay because the curvature of the
 //! dual in the variables of a block is so much smaller than in all: the steps are longer in the same proportion.
 //!
 //! The first step turns the design round once (see [`Design::dot_rows`](crate::design::Design::dot_rows)): a sparse one then takes 12 more bytes an entry, a dense one twice
@@ -69,7 +69,7 @@ impl Sdiht {
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<(Solution, Vec<f64>)> {
         let need = "samples and a ridge (a dual)";
-        let risk = objective.as_risk().ok_or(Error::Unsupported { solver: self.name(), need })?;
+        let risk = &Risk::from(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
         let count = self.count(risk)?;
         if count == 1 {
             // All rows at once are read faster column by column, and u(a) afresh costs no more than its change.

@@ -85,7 +85,7 @@ impl Solver for Svrght {
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
         let need = "samples to draw from (an empirical risk)";
-        let risk = objective.as_risk().ok_or(Error::Unsupported { solver: self.name(), need })?;
+        let risk = &Risk::from(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
         let mut run = Run::without_gradient(objective, sparsity, &self.limits, watch)?;
         self.validate()?;
         let mut at = run.begin_at(start)?;
@@ -156,8 +156,8 @@ impl Svrght {
     /// Rows in a batch, batches between snapshots.
     fn sizes(&self, risk: &Risk, k: usize, smoothness: &Smoothness) -> (usize, usize) {
         let n = risk.target().len();
-        let entries = (risk.design().cost() / n as f64).max(1.0);
-        let balanced = ((2 * k) as f64 / entries).max(smoothness.largest / smoothness.mean.max(f64::MIN_POSITIVE));
+        let row = (risk.design().cost() / n as f64).max(1.0);
+        let balanced = ((2 * k) as f64 / row).max(smoothness.largest / smoothness.mean.max(f64::MIN_POSITIVE));
         let batch = self.batch.unwrap_or(balanced.min(n as f64).ceil() as usize).clamp(1, n);
         (batch, self.inner_steps.unwrap_or(n.div_ceil(batch)))
     }

@@ -13,7 +13,7 @@
 
 use super::Status;
 use super::exchange::screen;
-use super::model::LocalModel;
+use super::model::{LocalModel, block};
 use super::run::{Iterate, Run};
 use crate::error::Result;
 use crate::kernels::{Gains, axpy, dot, highest};
@@ -97,15 +97,15 @@ struct Tableau {
 impl Tableau {
     /// Around a point and its `width` best candidates. `None` when the objective offers no Hessian.
     fn new(run: &Run, at: &Iterate, width: usize) -> Result<Option<Self>> {
-        let Some(hessian) = run.hessian(at)? else { return Ok(None) };
-        run.units_of(at, &*hessian);
+        let point = run.point(at)?;
+        let Some(hessian) = point.hessian()? else { return Ok(None) };
         let gradient = run.gradient(at)?;
-        let candidates = screen(run, at, gradient, width);
+        let candidates = screen(run, at, gradient, width)?;
         let (k, count) = (at.support.len(), candidates.len());
         let slope: Vec<f64> = at.support.iter().map(|&j| gradient[j]).collect();
         let coordinates: Vec<usize> = at.support.iter().chain(&candidates).copied().collect();
         // All of H first; each quarter becomes that of the table in its place.
-        let mut table = hessian.block(&coordinates, &coordinates);
+        let mut table = block(hessian, &coordinates, &coordinates)?;
         let model = LocalModel::new(run, at, slope, table.submatrix(0, 0, k, k).to_owned());
         let (mut inverse, mut cross, mut solved, mut rest) = table.as_mut().split_at_mut(k, k);
         inverse.copy_from(&model.inverse);
@@ -118,7 +118,7 @@ impl Tableau {
         let outside = candidates.iter().enumerate().map(|(c, &j)| gradient[j] + answer(c));
         let base = model.x.iter().copied().chain(outside).collect();
         let mut floor = vec![0.0; count];
-        hessian.diagonal_at(&candidates, &mut floor);
+        hessian.diagonal_at(&candidates, &mut floor)?;
         let floor = std::iter::repeat_n(0.0, k).chain(floor.into_iter().map(|f| 1e-9 * f)).collect();
         let movable =
             at.support.iter().map(|&j| !run.budget.is_free(j)).chain(candidates.iter().map(|_| true)).collect();

@@ -3,8 +3,9 @@
 
 use ksparse::design::{Dense, Design, Sparse};
 use ksparse::loss::{Huber, Logistic, Loss, Squared, SquaredHinge, TargetKind};
+use ksparse::objective::Hessian;
 use ksparse::solver::{self, Solution, Solver};
-use ksparse::{Objective, Risk, SparseRef};
+use ksparse::{MatrixMut, Objective, Risk, SparseRef};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
@@ -259,9 +260,14 @@ pub fn assert_close(what: &str, found: &[f64], expected: &[f64], tolerance: f64)
 
 /// The whole gradient.
 pub fn gradient(objective: &dyn Objective, x: SparseRef) -> Vec<f64> {
-    let mut out = vec![0.0; objective.dim()];
-    objective.value_and_gradient(x, &mut out);
-    out
+    objective.at(x).unwrap().gradient().unwrap().to_vec()
+}
+
+/// Some rows and columns of a Hessian, by columns.
+pub fn block(hessian: &dyn Hessian, left: &[usize], right: &[usize]) -> Vec<Vec<f64>> {
+    let mut out = vec![f64::NAN; left.len() * right.len()];
+    hessian.block(left, right, MatrixMut::from_columns(left.len(), right.len(), &mut out)).unwrap();
+    out.chunks(left.len()).map(<[f64]>::to_vec).collect()
 }
 
 pub fn shuffled(rng: &mut ChaCha8Rng, len: usize) -> Vec<usize> {

@@ -11,7 +11,7 @@ fn minimise(model: &Precision, support: &[usize]) -> (Mat<f64>, f64) {
     let mut x = vec![0.0; support.len()];
     let outcome = restricted::minimise(&mut *model.restrict(support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
     assert_eq!(outcome.ended, Ended::Converged);
-    let value = model.value(SparseRef::new(support, &x));
+    let value = model.value(SparseRef::new(support, &x)).unwrap();
     assert!((value - outcome.value).abs() <= 1e-9 * value.abs().max(1.0), "{value} against {}", outcome.value);
     (model.matrix(SparseRef::new(support, &x)), value)
 }
@@ -44,8 +44,8 @@ fn the_gradient_vanishes_on_the_support() {
     let on = support(12, &edges);
     let mut x = vec![0.0; on.len()];
     restricted::minimise(&mut *model.restrict(&on).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
-    let mut gradient = vec![0.0; model.dim()];
-    model.value_and_gradient(SparseRef::new(&on, &x), &mut gradient);
+    let at = model.at(SparseRef::new(&on, &x)).unwrap();
+    let gradient = at.gradient().unwrap();
     assert!(on.iter().all(|&c| gradient[c].abs() < 1e-6), "the covariances on the support are those of the data");
 }
 
@@ -119,8 +119,8 @@ fn a_start_outside_the_cone_is_moved_inside() {
     let on = support(5, &[(0, 1), (1, 2), (3, 4)]);
     let (best, _) = minimise(&model, &on);
     let mut x: Vec<f64> = on.iter().map(|&c| if entry(c).0 == entry(c).1 { -1.0 } else { 50.0 }).collect();
-    model.repair(&on, &mut x);
-    assert!(model.value(SparseRef::new(&on, &x)).is_finite());
+    model.repair(&on, &mut x).unwrap();
+    assert!(model.value(SparseRef::new(&on, &x)).unwrap().is_finite());
     let mut wild = vec![1e6; on.len()];
     restricted::minimise(&mut *model.restrict(&on).unwrap(), &mut wild, &InnerOptions::EXACT).unwrap();
     assert!(apart(&best, &model.matrix(SparseRef::new(&on, &wild))) < 1e-5);

@@ -33,7 +33,7 @@ fn check(model: &Precision, solution: &Solution, k: usize, name: &str) {
     let values = eigenvalues(network.precision());
     let Bounds { alpha, beta } = model.bounds();
     assert!(values[0] >= alpha * (1.0 - 1e-8) && values[p - 1] <= beta * (1.0 + 1e-8), "{name}: {values:?}");
-    let again = model.value(solution.as_sparse());
+    let again = model.value(solution.as_sparse()).unwrap();
     assert!(
         (again - solution.value).abs() <= 1e-9 * again.abs().max(1.0),
         "{name}: {again} against {}",

@@ -15,7 +15,7 @@ fn scores_are_the_formulas() {
     let model = Precision::new(s.clone()).unwrap();
     let ebic = graphical::ebic(&networks, &s, 0.5).unwrap();
     for (network, score) in networks.iter().zip(&ebic.scores) {
-        let value = model.value(model.guess(network.precision()).as_sparse());
+        let value = model.value(model.guess(network.precision()).as_sparse()).unwrap();
         let e = network.edges().len() as f64;
         let by_hand = 80.0 * value + e * 80f64.ln() + 2.0 * e * 8f64.ln();
         assert!((score - by_hand).abs() < 1e-8, "{score} against {by_hand}");

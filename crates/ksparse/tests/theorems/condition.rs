@@ -6,7 +6,7 @@ use ksparse::design::Design;
 use ksparse::loss::{Huber, Logistic, Loss, Squared, SquaredHinge};
 use ksparse::simulate::{Correlation, logistic, precision};
 use ksparse::theory::{self, ConditionC, Curvature};
-use ksparse::{Objective, Risk};
+use ksparse::Risk;
 use rand::Rng;
 
 /// `||d - zeta c|| / ||d||` for a difference d of points and c of gradients.
@@ -40,7 +40,7 @@ fn condition_c_holds_for_every_loss() {
         let risk =
             Risk::from_boxes(Box::new(data.design), data.target.into(), loss).unwrap().with_ridge(ridge).unwrap();
         let highest = risk.loss().smoothness().bound().unwrap();
-        let least = if risk.is_quadratic() { highest } else { 0.0 };
+        let least = if risk.loss().is_quadratic() { highest } else { 0.0 };
         let gram = theory::restricted_eigenvalues(risk.design(), risk.weights(), s).unwrap();
         let exact = gram.of_loss(least, highest, ridge).unwrap();
         let from_rows = theory::risk_curvature(&risk, s).unwrap();

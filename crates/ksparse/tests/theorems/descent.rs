@@ -56,13 +56,13 @@ fn data(quadratic: bool, seed: u64) -> (Box<dyn Design>, Vec<f64>) {
 fn assert_descends(solver: &Grahtp, objective: &dyn Objective, k: usize, start: Option<&Solution>, what: &str) {
     let (solution, iterates) = watched(solver, objective, k, start);
     let mut before = match start {
-        Some(start) => objective.value(start.as_sparse()),
-        None => objective.value(SparseRef::ZERO),
+        Some(start) => objective.value(start.as_sparse()).unwrap(),
+        None => objective.value(SparseRef::ZERO).unwrap(),
     };
     for (t, Iterate { support, coefficients, value, .. }) in iterates.iter().enumerate() {
         assert!(*value <= before, "{what}, iteration {t}: f rose from {before} to {value}");
         // The value reported is the value there.
-        let again = objective.value(SparseRef::new(support, coefficients));
+        let again = objective.value(SparseRef::new(support, coefficients)).unwrap();
         assert!((again - value).abs() <= 1e-9 * value.abs().max(1e-9), "{what}: {again} reported as {value}");
         before = *value;
     }

@@ -32,7 +32,7 @@ struct Iterate {
 
 impl Iterate {
     fn zero(objective: &dyn Objective) -> Self {
-        let value = objective.value(SparseRef::ZERO);
+        let value = objective.value(SparseRef::ZERO).unwrap();
         Self { support: Vec::new(), coefficients: Vec::new(), value, step: f64::NAN }
     }
 
@@ -90,9 +90,7 @@ fn truncated_norm(v: &[f64], s: usize) -> f64 {
 
 fn gradient(objective: &dyn Objective, x: &[f64]) -> Vec<f64> {
     let all: Vec<usize> = (0..x.len()).collect();
-    let mut out = vec![0.0; x.len()];
-    objective.value_and_gradient(SparseRef::new(&all, x), &mut out);
-    out
+    objective.at(SparseRef::new(&all, x)).unwrap().gradient().unwrap().to_vec()
 }
 
 fn rng(seed: u64) -> ChaCha8Rng {

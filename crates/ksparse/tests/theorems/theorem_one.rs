@@ -94,7 +94,7 @@ fn every_step_lowers_f_as_promised() {
             // Exact restricted eigenvalues of the Gram matrix, times the loss's own curvature.
             let gram = theory::restricted_eigenvalues(risk.design(), risk.weights(), 2 * k).unwrap();
             let highest = risk.loss().smoothness().bound().unwrap();
-            let least = if risk.is_quadratic() { highest } else { 0.0 };
+            let least = if risk.loss().is_quadratic() { highest } else { 0.0 };
             let curvature = gram.of_loss(least, highest, risk.ridge()).unwrap();
             let sharp = curvature.sharp_condition_c().unwrap();
             assert!((sharp.step_bound() * curvature.smooth - 1.0).abs() < 1e-12);

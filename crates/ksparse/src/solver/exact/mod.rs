@@ -75,7 +75,7 @@ impl Solver for Exact {
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
         let need = "the samples of an empirical risk";
-        let risk = objective.as_risk().ok_or(Error::Unsupported { solver: self.name(), need })?;
+        let risk = &Risk::from(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
         self.limits.validate()?;
         // Says what is wrong with lambda before anything is done.
         Dual::new(risk, sparsity)?;
@@ -168,7 +168,7 @@ impl Exact {
 
     /// The risk itself if its loss is smooth; else with the corners rounded off, ever sharper, down to a tenth of what the tolerance allows.
     fn levels<'a>(&self, risk: &'a Risk<'a>) -> Result<Vec<Risk<'a>>> {
-        if risk.is_smooth() {
+        if !risk.loss().smoothness().has_corners() {
             return Ok(vec![risk.reridged(risk.ridge())?]);
         }
         let unit = risk.value(SparseRef::ZERO);

@@ -28,7 +28,7 @@ impl Quadratic {
     /// `None` for other losses and for too many columns.
     pub fn new(risk: &Risk, k: usize) -> Option<Self> {
         let p = risk.features();
-        if !risk.is_quadratic() || p > MOST_COLUMNS || p == 0 {
+        if !risk.loss().is_quadratic() || p > MOST_COLUMNS || p == 0 {
             return None;
         }
         let (loss, y, c, design) = (risk.loss(), risk.target(), risk.weights(), risk.design());
