@@ -1,8 +1,7 @@
 //! A design that can be told to stop working.
 
-use faer::{Mat, MatMut};
-use ksparse::SparseRef;
 use ksparse::design::{Columns, Costs, Design};
+use ksparse::{MatrixMut, SparseRef};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A design whose products become free, and zero, once its work is to stop.
@@ -55,8 +54,8 @@ impl Design for Interruptible<'_> {
         self.unless_halted(out, |out| self.inner.squares_at(weights, columns, out));
     }
 
-    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
-        if self.halted() { Mat::zeros(left.len(), right.len()) } else { self.inner.cross(left, right, weights) }
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], mut out: MatrixMut<'_>) {
+        if self.halted() { out.fill(0.0) } else { self.inner.cross(left, right, weights, out) }
     }
 
     fn gather<'b>(&'b self, support: &[usize]) -> Box<dyn Columns + 'b> {
@@ -115,7 +114,7 @@ impl Columns for InterruptibleColumns<'_> {
         }
     }
 
-    fn gram(&mut self, weights: &[f64], mut out: MatMut<'_, f64>) {
+    fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
         match &mut self.inner {
             Some(columns) if !self.halted.load(Ordering::Relaxed) => columns.gram(weights, out),
             _ => out.fill(0.0),

@@ -11,32 +11,12 @@ use std::sync::OnceLock;
 pub trait Entry: Copy + Default + Send + Sync + std::fmt::Debug + 'static + private::Sealed {
     /// The value as f64, exactly.
     fn widen(self) -> f64;
-
-    /// `out[j] = column_j . r` with the vectors of one instruction set.
-    #[doc(hidden)]
-    #[inline(always)]
-    fn dot_columns<S: Simd>(_simd: S, columns: &[Self], r: &[f64], out: &mut [f64]) {
-        for (column, o) in columns.chunks_exact(r.len()).zip(out) {
-            *o = dot_body(column, r);
-        }
-    }
 }
 
 impl Entry for f64 {
     #[inline(always)]
     fn widen(self) -> f64 {
         self
-    }
-
-    /// Several columns at a time read r from the cache once for all of them. Long columns come from memory, and eight streams fetch
-    /// more of it than four; short ones are in the cache.
-    #[inline(always)]
-    fn dot_columns<S: Simd>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
-        if r.len() >= LONG {
-            dots_by::<S, 8, 1>(simd, columns, r, out);
-        } else {
-            dots_by::<S, 4, 2>(simd, columns, r, out);
-        }
     }
 }
 
@@ -87,9 +67,35 @@ impl Entry for f32 {
 }
 
 mod private {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
+    use super::{LONG, Simd, dot_body, dots_by};
+
+    /// How columns of an entry are multiplied; no other crate can say.
+    pub trait Sealed: Sized {
+        /// `out[j] = column_j . r` with the vectors of one instruction set.
+        fn dot_columns<S: Simd>(simd: S, columns: &[Self], r: &[f64], out: &mut [f64]);
+    }
+
+    impl Sealed for f32 {
+        #[inline(always)]
+        fn dot_columns<S: Simd>(_simd: S, columns: &[f32], r: &[f64], out: &mut [f64]) {
+            for (column, o) in columns.chunks_exact(r.len()).zip(out) {
+                *o = dot_body(column, r);
+            }
+        }
+    }
+
+    impl Sealed for f64 {
+        /// Several columns at a time read r from the cache once for all of them. Long columns come from memory, and eight streams fetch
+        /// more of it than four; short ones are in the cache.
+        #[inline(always)]
+        fn dot_columns<S: Simd>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
+            if r.len() >= LONG {
+                dots_by::<S, 8, 1>(simd, columns, r, out);
+            } else {
+                dots_by::<S, 4, 2>(simd, columns, r, out);
+            }
+        }
+    }
 }
 
 fn arch() -> Arch {

@@ -5,9 +5,8 @@
 mod common;
 
 use common::{Table, assert_close, normal, normals, rng, shuffled};
-use faer::Mat;
 use ksparse::design::{Dense, Design, Rows, Scaled, Sparse, WithIntercept};
-use ksparse::{Error, SparseRef, Threads};
+use ksparse::{Error, MatrixMut, SparseRef, Threads};
 use rand::Rng;
 
 type Case = (String, Box<dyn Design>, Table);
@@ -92,6 +91,13 @@ fn check_rows(name: &str, design: &dyn Design, x: &Table, tolerance: f64) {
     assert_close(&format!("{name}: add_rows"), &out, &expected, tolerance);
 }
 
+/// `X_left' diag(weights) X_right`, by columns.
+fn cross(design: &dyn Design, left: &[usize], right: &[usize], weights: &[f64]) -> Vec<f64> {
+    let mut out = vec![f64::NAN; left.len() * right.len()];
+    design.cross(left, right, weights, MatrixMut::from_columns(left.len(), right.len(), &mut out));
+    out
+}
+
 fn check_cross(
     name: &str,
     design: &dyn Design,
@@ -101,10 +107,9 @@ fn check_cross(
     weights: &[f64],
     tolerance: f64,
 ) {
-    let found = design.cross(left, right, weights);
-    assert_eq!((found.nrows(), found.ncols()), (left.len(), right.len()), "{name}: cross");
+    let found = cross(design, left, right, weights);
     for (b, &j) in right.iter().enumerate() {
-        let column: Vec<f64> = (0..left.len()).map(|a| found[(a, b)]).collect();
+        let column = &found[b * left.len()..(b + 1) * left.len()];
         let expected: Vec<f64> = left.iter().map(|&a| weighted_product(x, weights, a, j)).collect();
         let unit = weighted_product(x, weights, j, j).max(1.0);
         for (f, e) in column.iter().zip(&expected) {
@@ -132,13 +137,14 @@ fn check_columns(name: &str, design: &dyn Design, x: &Table, chosen: &[usize], w
     assert_close(&format!("{name}: columns.squares {k}"), &out, &squares, tolerance);
     // Twice: scratch space must not leak from one call into the next.
     for _ in 0..2 {
-        let mut gram = Mat::from_fn(k, k, |a, b| if a < b { 77.0 } else { f64::NAN });
-        columns.gram(weights, gram.as_mut());
+        let above = |e: usize| e % k < e / k;
+        let mut gram: Vec<f64> = (0..k * k).map(|e| if above(e) { 77.0 } else { f64::NAN }).collect();
+        columns.gram(weights, MatrixMut::from_columns(k, k, &mut gram));
         for b in 0..k {
             for a in 0..k {
                 let expected = if a < b { 77.0 } else { weighted_product(x, weights, chosen[a], chosen[b]) };
                 let unit = (squares[a] * squares[b]).sqrt().max(1.0) * 10.0;
-                assert!((gram[(a, b)] - expected).abs() <= tolerance * unit, "{name}: gram {a} {b}");
+                assert!((gram[b * k + a] - expected).abs() <= tolerance * unit, "{name}: gram {a} {b}");
             }
         }
     }
@@ -305,12 +311,10 @@ fn passes(design: &dyn Design) -> Vec<u64> {
     let mut out = vec![0.0; 2 * p];
     design.tmul(&r, &mut out[..p]);
     design.squares(&weights, &mut out[p..]);
-    let cross = design.cross(&chosen, &all, &weights);
-    let mut gram = Mat::zeros(chosen.len(), chosen.len());
-    design.gather(&chosen).gram(&weights, gram.as_mut());
-    for matrix in [&cross, &gram] {
-        (0..matrix.ncols()).for_each(|b| out.extend_from_slice(matrix.col_as_slice(b)));
-    }
+    out.extend(cross(design, &chosen, &all, &weights));
+    let (k, mut gram) = (chosen.len(), vec![0.0; chosen.len() * chosen.len()]);
+    design.gather(&chosen).gram(&weights, MatrixMut::from_columns(k, k, &mut gram));
+    out.extend(gram);
     out.into_iter().map(f64::to_bits).collect()
 }
 

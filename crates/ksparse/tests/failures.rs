@@ -165,7 +165,7 @@ impl Line for FailingLine<'_> {
         self.all.call()?;
         self.inner.probe(step)
     }
-    fn settle(self: Box<Self>, step: f64, gradient: &mut [f64]) -> Result<()> {
+    fn settle(self: Box<Self>, step: f64, gradient: &mut [f64]) -> Result<f64> {
         self.all.call()?;
         self.inner.settle(step, gradient)
     }
@@ -181,7 +181,9 @@ fn every_failure_is_reported<T>(what: &str, inner: &dyn Objective, run: impl Fn(
     loop {
         let failing = Failing { inner, left: AtomicUsize::new(nth) };
         match run(&failing) {
-            Err(Error::Evaluation(cause)) => assert_eq!(cause.downcast_ref::<Gone>(), Some(&Gone(7)), "{what}, call {nth}"),
+            Err(Error::Evaluation(cause)) => {
+                assert_eq!(cause.downcast_ref::<Gone>(), Some(&Gone(7)), "{what}, call {nth}")
+            }
             Err(other) => panic!("{what}, call {nth}: {other}"),
             Ok(_) => {
                 // Past the fatal call the counter wraps round.

@@ -3,11 +3,11 @@
 use super::{Columns, Costs, Design};
 use crate::error::{Error, Result, check_len};
 use crate::kernels::{self, Entry};
+use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
 use crate::threads::{for_column_blocks, for_each_row, worth_splitting};
 use faer::linalg::matmul::{self, triangular::BlockStructure};
-use faer::prelude::ReborrowMut;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -151,23 +151,21 @@ impl<T: Entry> Design for Dense<'_, T> {
         }
     }
 
-    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], mut out: MatrixMut<'_>) {
         let rows = weighty(weights);
         let k = left.len();
         let factors: Vec<f64> = rows.iter().map(|&i| weights[i as usize]).collect();
         let weighted = self.collect_rows(left, &rows, Some(&factors));
         let weighted = MatRef::from_column_major_slice(&weighted, rows.len(), k);
-        let mut out = Mat::<f64>::zeros(k, right.len());
-        if k == 0 || right.is_empty() {
-            return out;
+        if k == 0 || right.is_empty() || rows.is_empty() {
+            return out.fill(0.0);
         }
-        for_column_blocks(out.as_mut(), BLOCK, rows.len() * k * right.len(), |b, target| {
+        for_column_blocks(out.faer(), BLOCK, rows.len() * k * right.len(), |b, target| {
             let which = &right[b * BLOCK..b * BLOCK + target.ncols()];
             let tile = self.collect_rows(which, &rows, None);
             let tile = MatRef::from_column_major_slice(&tile, rows.len(), which.len());
             matmul::matmul(target, Accum::Replace, weighted.transpose(), tile, 1.0, Par::Seq);
         });
-        out
     }
 
     fn gather<'b>(&'b self, support: &[usize]) -> Box<dyn Columns + 'b> {
@@ -256,7 +254,7 @@ impl Columns for DenseColumns {
         kernels::dot_columns(&self.values, r, out);
     }
 
-    fn gram(&mut self, weights: &[f64], mut out: MatMut<'_, f64>) {
+    fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
         // B'B with B the rows times the square roots of their weights: one copy serves both sides.
         let rows = weighty(weights);
         let mut panel = Vec::with_capacity(PANEL * self.ncols);
@@ -268,7 +266,7 @@ impl Columns for DenseColumns {
                 take_rows(self.column(c), rows, Some(&roots), &mut panel);
             }
             let panel = MatRef::from_column_major_slice(&panel, rows.len(), self.ncols);
-            lower_square(panel, accumulate, out.rb_mut());
+            lower_square(panel, accumulate, out.reborrow().faer());
             accumulate = Accum::Add;
         }
         if rows.is_empty() {

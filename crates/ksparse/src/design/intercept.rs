@@ -1,8 +1,9 @@
 //! A last column of ones.
 
 use super::{Columns, Costs, Design};
+use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
-use faer::{Mat, MatMut};
+use faer::Mat;
 
 /// Another design with a column of ones after its last column, so that an intercept is a coordinate
 /// like any other (index p). [`Risk::with_intercept`](crate::Risk::with_intercept) wraps its design in one.
@@ -97,13 +98,14 @@ impl<D: Design> Design for WithIntercept<D> {
         }
     }
 
-    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], mut out: MatrixMut<'_>) {
         let (left_inner, left_places, left_ones) = self.split(left);
         let (right_inner, right_places, right_ones) = self.split(right);
         if left_ones.is_empty() && right_ones.is_empty() {
-            return self.inner.cross(left, right, weights);
+            return self.inner.cross(left, right, weights, out);
         }
-        let body = self.inner.cross(&left_inner, &right_inner, weights);
+        let mut body = Mat::zeros(left_inner.len(), right_inner.len());
+        self.inner.cross(&left_inner, &right_inner, weights, MatrixMut::over(&mut body));
         let mut left_sums = vec![0.0; left_inner.len()];
         self.inner.tmul_at(weights, &left_inner, &mut left_sums);
         let mut right_sums = vec![0.0; right_inner.len()];
@@ -111,7 +113,6 @@ impl<D: Design> Design for WithIntercept<D> {
             self.inner.tmul_at(weights, &right_inner, &mut right_sums);
         }
         let total: f64 = weights.iter().sum();
-        let mut out = Mat::zeros(left.len(), right.len());
         for (b, &column) in right_places.iter().enumerate() {
             for (a, &row) in left_places.iter().enumerate() {
                 out[(row, column)] = body[(a, b)];
@@ -128,7 +129,6 @@ impl<D: Design> Design for WithIntercept<D> {
                 out[(row, column)] = total;
             }
         }
-        out
     }
 
     fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a> {
@@ -188,10 +188,10 @@ impl Columns for WithOnes<'_> {
         out[self.one] = r.iter().sum();
     }
 
-    fn gram(&mut self, weights: &[f64], mut out: MatMut<'_, f64>) {
+    fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
         let k = self.places.len();
         let mut body = Mat::zeros(k, k);
-        self.body.gram(weights, body.as_mut());
+        self.body.gram(weights, MatrixMut::over(&mut body));
         // `places` ascends, so the lower triangle of the body lands in the lower triangle.
         for b in 0..k {
             for a in b..k {

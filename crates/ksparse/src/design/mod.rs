@@ -23,8 +23,9 @@ pub use rows::Rows;
 pub use scaled::Scaled;
 pub use sparse::Sparse;
 
+use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
-use faer::{Mat, MatMut};
+use faer::Mat;
 
 /// An n x p matrix X that can be multiplied.
 ///
@@ -51,8 +52,8 @@ pub trait Design: Send + Sync {
     /// `out[c] = sum_i weights[i] X[i, columns[c]]^2`.
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]);
 
-    /// `X_left' diag(weights) X_right`, one column per entry of `right` (make that the longer list).
-    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64>;
+    /// `out = X_left' diag(weights) X_right`, one column per entry of `right` (make that the longer list).
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], out: MatrixMut<'_>);
 
     /// The columns of a support, ready for the inner solver.
     fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a>;
@@ -72,6 +73,14 @@ pub trait Design: Send + Sync {
     fn cost(&self) -> f64;
 }
 
+/// `X' diag(weights) X` over all columns.
+pub(crate) fn gram(design: &dyn Design, weights: &[f64]) -> Mat<f64> {
+    let all: Vec<usize> = (0..design.ncols()).collect();
+    let mut out = Mat::zeros(all.len(), all.len());
+    design.cross(&all, &all, weights, MatrixMut::over(&mut out));
+    out
+}
+
 /// A handful of columns A of a design, with the products that minimising on a support needs.
 pub trait Columns: Send {
     /// How many columns.
@@ -84,7 +93,7 @@ pub trait Columns: Send {
     fn tmul(&self, r: &[f64], out: &mut [f64]);
 
     /// The lower triangle of `A' diag(weights) A`, weights non-negative; what is above the diagonal of `out` is left as it was.
-    fn gram(&mut self, weights: &[f64], out: MatMut<'_, f64>);
+    fn gram(&mut self, weights: &[f64], out: MatrixMut<'_>);
 
     /// `out[c] = sum_i weights[i] A[i, c]^2`.
     fn squares(&self, weights: &[f64], out: &mut [f64]);
@@ -136,8 +145,8 @@ macro_rules! delegate {
             fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
                 (**self).squares_at(weights, columns, out)
             }
-            fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
-                (**self).cross(left, right, weights)
+            fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], out: MatrixMut<'_>) {
+                (**self).cross(left, right, weights, out)
             }
             fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a> {
                 (**self).gather(support)

@@ -2,8 +2,8 @@
 
 use super::{Columns, Costs, Design};
 use crate::error::{Error, Result};
+use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
-use faer::{Mat, MatMut};
 
 /// A view of the rows listed: a training fold, a bootstrap resample, a shard.
 ///
@@ -87,8 +87,8 @@ impl<D: Design> Design for Rows<D> {
         self.inner.squares_at(&spread(&self.rows, weights, self.inner.nrows()), columns, out);
     }
 
-    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
-        self.inner.cross(left, right, &spread(&self.rows, weights, self.inner.nrows()))
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], out: MatrixMut<'_>) {
+        self.inner.cross(left, right, &spread(&self.rows, weights, self.inner.nrows()), out);
     }
 
     fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a> {
@@ -133,7 +133,7 @@ impl Columns for RowsColumns<'_> {
         self.body.tmul(&spread(self.rows, r, self.nrows), out);
     }
 
-    fn gram(&mut self, weights: &[f64], out: MatMut<'_, f64>) {
+    fn gram(&mut self, weights: &[f64], out: MatrixMut<'_>) {
         self.body.gram(&spread(self.rows, weights, self.nrows), out);
     }
 

@@ -2,9 +2,8 @@
 
 use super::{Columns, Costs, Design};
 use crate::error::{Error, Result, check_len, check_weights};
+use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
-use faer::prelude::ReborrowMut;
-use faer::{Mat, MatMut};
 
 /// `(X - 1 m') diag(1/s)`: another design with column j shifted by `m_j` and divided by `s_j`.
 ///
@@ -128,8 +127,8 @@ impl<D: Design> Design for Scaled<D> {
         correct_squares(&centre, &scale, &sums, weights.iter().sum(), out);
     }
 
-    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
-        let mut out = self.inner.cross(left, right, weights);
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], mut out: MatrixMut<'_>) {
+        self.inner.cross(left, right, weights, out.reborrow());
         let (mut left_sums, mut right_sums) = (vec![0.0; left.len()], vec![0.0; right.len()]);
         self.inner.tmul_at(weights, left, &mut left_sums);
         self.inner.tmul_at(weights, right, &mut right_sums);
@@ -143,7 +142,6 @@ impl<D: Design> Design for Scaled<D> {
                 out[(a, b)] = corrected / (left_scale[a] * s);
             }
         }
-        out
     }
 
     fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a> {
@@ -221,11 +219,11 @@ impl Columns for ScaledColumns<'_> {
         }
     }
 
-    fn gram(&mut self, weights: &[f64], mut out: MatMut<'_, f64>) {
+    fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
         let k = self.centre.len();
         let mut sums = vec![0.0; k];
         self.body.tmul(weights, &mut sums);
-        self.body.gram(weights, out.rb_mut());
+        self.body.gram(weights, out.reborrow());
         let total: f64 = weights.iter().sum();
         let (m, s) = (&self.centre, &self.scale);
         for b in 0..k {

@@ -3,10 +3,10 @@
 use super::{Columns, Costs, Design};
 use crate::error::{Error, Result, check_len, check_option};
 use crate::kernels::Entry;
+use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
 use crate::threads::{for_column_blocks, for_each_row, worth_splitting};
 use faer::prelude::ReborrowMut;
-use faer::{Mat, MatMut};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -252,14 +252,14 @@ impl<T: Entry> Design for Sparse<'_, T> {
         }
     }
 
-    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], mut out: MatrixMut<'_>) {
         let columns: Vec<_> = left.iter().map(|&j| self.column(j)).collect();
         let by_row = ByRow::new(self.nrows, &columns);
-        let mut out = Mat::<f64>::zeros(left.len(), right.len());
+        out.fill(0.0);
         if left.is_empty() || right.is_empty() {
-            return out;
+            return;
         }
-        for_column_blocks(out.as_mut(), 8, right.len() * by_row.nnz() / 16, |b, mut block| {
+        for_column_blocks(out.faer(), 8, right.len() * by_row.nnz() / 16, |b, mut block| {
             for (c, &j) in right[b * 8..].iter().take(block.ncols()).enumerate() {
                 let Some(target) = block.rb_mut().col_mut(c).try_as_col_major_mut() else { continue };
                 let target = target.as_slice_mut();
@@ -272,7 +272,6 @@ impl<T: Entry> Design for Sparse<'_, T> {
                 }
             }
         });
-        out
     }
 
     fn gather<'b>(&'b self, support: &[usize]) -> Box<dyn Columns + 'b> {
@@ -416,7 +415,7 @@ impl<T: Entry> Columns for SparseColumns<'_, T> {
         }
     }
 
-    fn gram(&mut self, weights: &[f64], mut out: MatMut<'_, f64>) {
+    fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
         let by_row = self.by_row.get_or_insert_with(|| ByRow::new(self.nrows, &self.columns));
         let k = self.columns.len();
         // Rows add their outer products: the work is the squares of the row lengths, not k^2 merges.

@@ -5,6 +5,7 @@
 
 use crate::design::Columns;
 use crate::dual::best_shift;
+use crate::linalg::MatrixMut;
 use crate::loss::Loss;
 use crate::objective::Risk;
 use faer::Mat;
@@ -107,7 +108,7 @@ impl Part for Sampled<'_> {
         let support: Vec<usize> = positions.iter().map(|&a| self.support[a]).collect();
         let mut columns = self.risk.design().gather(&support);
         let mut out = Mat::zeros(support.len(), support.len());
-        columns.gram(&self.curvatures, out.as_mut());
+        columns.gram(&self.curvatures, MatrixMut::over(&mut out));
         let total: f64 = self.curvatures.iter().sum();
         if self.risk.has_intercept() && total > 0.0 {
             let mut sums = vec![0.0; support.len()];

@@ -213,7 +213,7 @@ pub(super) fn minimise(
     method: &mut dyn Direction,
 ) -> Result<Outcome> {
     let k = x.len();
-    let (mut gradient, mut direction) = (vec![0.0; k], vec![0.0; k]);
+    let (mut gradient, mut trial, mut direction) = (vec![0.0; k], vec![0.0; k], vec![0.0; k]);
     let mut value = f.move_to(x, &mut gradient)?;
     let ended = |value, iterations, ended| Ok(Outcome { value, iterations, ended });
     if !value.is_finite() || gradient.iter().any(|g| !g.is_finite()) {
@@ -251,21 +251,30 @@ pub(super) fn minimise(
         {
             accepted = Some(go_on(&mut *line, -decrement, there)?);
         }
+        let mut reached = None;
         match accepted {
-            Some((step, there)) => {
-                line.settle(step, &mut gradient)?;
-                x.iter_mut().zip(&direction).for_each(|(x, d)| *x += step * d);
-                value = there.value;
-                if f.gives_up() {
-                    return ended(value, iteration + 1, Ended::Abandoned);
+            Some((step, _)) => {
+                let there = line.settle(step, &mut trial)?;
+                if there <= value {
+                    reached = Some((step, there));
+                    std::mem::swap(&mut gradient, &mut trial);
+                } else {
+                    f.move_to(x, &mut trial)?; // the probe was off by rounding error, and nothing else is left to gain
                 }
             }
             None => line.back()?,
         }
-        if last || (accepted.is_none() && damping > 1e3) {
-            return ended(value, iteration + usize::from(accepted.is_some()), Ended::Converged);
+        if let Some((step, there)) = reached {
+            x.iter_mut().zip(&direction).for_each(|(x, d)| *x += step * d);
+            value = there;
+            if f.gives_up() {
+                return ended(value, iteration + 1, Ended::Abandoned);
+            }
         }
-        damping = match accepted {
+        if last || (reached.is_none() && damping > 1e3) {
+            return ended(value, iteration + usize::from(reached.is_some()), Ended::Converged);
+        }
+        damping = match reached {
             None => (damping * 100.0).max(1e-4),
             Some((step, _)) if step >= 1.0 => {
                 if damping < 1e-9 {

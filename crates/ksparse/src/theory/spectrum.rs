@@ -1,7 +1,7 @@
 //! Eigenvalues: of a symmetric matrix, of a whole Gram matrix, of all its small blocks.
 
 use super::Curvature;
-use crate::design::Design;
+use crate::design::{Design, gram};
 use crate::error::{Error, Result, check_finite, check_len, check_option};
 use crate::sparsity::SparseRef;
 use faer::diag::DiagMut;
@@ -50,8 +50,7 @@ pub fn restricted_eigenvalues(design: &dyn Design, weights: &[f64], s: usize) ->
         check_finite("design column", &squares)?;
         return curvature(squares);
     }
-    let all: Vec<usize> = (0..p).collect();
-    let gram = design.cross(&all, &all, weights);
+    let gram = gram(design, weights);
     let mut block = Mat::zeros(s, s);
     let mut extremes = vec![f64::INFINITY, 0.0];
     let mut support: Vec<usize> = (0..s).collect();
@@ -107,12 +106,7 @@ pub fn largest_gram_eigenvalue(design: &dyn Design, weights: &[f64]) -> f64 {
         return trace;
     }
     let bound = if short <= LARGEST_GRAM && short as f64 * n as f64 * p as f64 <= MOST_PRODUCTS {
-        let gram = if p <= n {
-            let all: Vec<usize> = (0..p).collect();
-            design.cross(&all, &all, weights)
-        } else {
-            row_gram(design, weights)
-        };
+        let gram = if p <= n { gram(design, weights) } else { row_gram(design, weights) };
         symmetric_eigenvalues(gram.as_ref())[short - 1]
     } else {
         perron_bound(design, weights)

@@ -2,11 +2,11 @@
 
 use crate::{distance, gradient, norm, random_support, random_vector, rng, truncated_norm};
 use faer::Mat;
+use ksparse::Risk;
 use ksparse::design::Design;
 use ksparse::loss::{Huber, Logistic, Loss, Squared, SquaredHinge};
 use ksparse::simulate::{Correlation, logistic, precision};
 use ksparse::theory::{self, ConditionC, Curvature};
-use ksparse::Risk;
 use rand::Rng;
 
 /// `||d - zeta c|| / ||d||` for a difference d of points and c of gradients.

@@ -40,7 +40,7 @@ pub(super) struct RestrictedRisk<'a> {
     support: Vec<usize>,
     ridge: Vec<f64>,
     here: Predicted,
-    /// For points of a line: `A d`, and what the samples say there.
+    /// For points of a line: `A d`, once known, and what the samples say there.
     turn: Vec<f64>,
     there: Predicted,
     scratch: Vec<f64>,
@@ -62,7 +62,7 @@ impl<'a> RestrictedRisk<'a> {
     }
 
     /// The gradient at x from the derivatives here.
-    fn gradient(&self, x: impl Iterator<Item = f64>, out: &mut [f64]) {
+    fn gradient(&self, x: &[f64], out: &mut [f64]) {
         self.columns.tmul(&self.here.derivatives, out);
         out.iter_mut().zip(x).zip(&self.ridge).for_each(|((g, x), ridge)| *g += ridge * x);
     }
@@ -80,7 +80,7 @@ impl Restricted for RestrictedRisk<'_> {
     fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
         self.columns.mul(x, &mut self.here.z);
         let loss = self.here.evaluate(self.risk);
-        self.gradient(x.iter().copied(), gradient);
+        self.gradient(x, gradient);
         Ok(loss + self.penalty(x.iter().copied()))
     }
 
@@ -98,12 +98,11 @@ impl Restricted for RestrictedRisk<'_> {
     }
 
     fn line<'b>(&'b mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'b>> {
-        let n = self.here.z.len();
-        if self.there.z.len() != n {
-            (self.there, self.turn) = (Predicted::new(n), vec![0.0; n]);
+        if self.there.z.len() != self.here.z.len() {
+            self.there = Predicted::new(self.here.z.len());
         }
-        self.columns.mul(direction, &mut self.turn);
-        Ok(Box::new(RiskLine { f: self, x: x.to_vec(), direction: direction.to_vec(), at: f64::NAN }))
+        self.turn.clear();
+        Ok(Box::new(RiskLine { f: self, x: x.to_vec(), direction: direction.to_vec(), exact: None }))
     }
 
     fn form(&self) -> Form {
@@ -157,7 +156,7 @@ impl SupportHessian for RestrictedRisk<'_> {
     fn matrix(&mut self, mut out: MatrixMut<'_>) -> Result<()> {
         self.scratch.copy_from_slice(&self.here.curvatures);
         forget_flat(&mut self.scratch);
-        self.columns.gram(&self.scratch, out.reborrow().faer());
+        self.columns.gram(&self.scratch, out.reborrow());
         for (c, ridge) in self.ridge.iter().enumerate() {
             out[(c, c)] += ridge;
         }
@@ -196,40 +195,71 @@ impl SupportHessian for RestrictedRisk<'_> {
     }
 }
 
-/// The risk along a line: `A (x + step d)` by one product for all steps.
+/// The risk along a line. The whole step is evaluated as it stands; the turn of the predictions on the way there serves the other steps, to
+/// rounding error, until one is settled on.
 struct RiskLine<'r, 'a> {
     f: &'r mut RestrictedRisk<'a>,
     x: Vec<f64>,
     direction: Vec<f64>,
-    /// The step of the last probe.
-    at: f64,
+    /// The step of the last probe, and what f is there, if its predictions are a product and no interpolation.
+    exact: Option<(f64, f64)>,
 }
 
 impl RiskLine<'_, '_> {
-    fn point(&self, step: f64) -> impl Iterator<Item = f64> + '_ {
-        self.x.iter().zip(&self.direction).map(move |(x, d)| x + step * d)
+    fn point(&self, step: f64) -> Vec<f64> {
+        self.x.iter().zip(&self.direction).map(|(x, d)| x + step * d).collect()
+    }
+
+    /// f at the predictions in place.
+    fn evaluate(&mut self, step: f64) -> f64 {
+        let loss = self.f.there.evaluate(self.f.risk);
+        loss + self.f.penalty(self.point(step).into_iter())
+    }
+
+    /// f at the end of a step, by a product with the data.
+    fn product(&mut self, step: f64) -> f64 {
+        let point = self.point(step);
+        self.f.columns.mul(&point, &mut self.f.there.z);
+        let value = self.evaluate(step);
+        self.exact = Some((step, value));
+        value
     }
 }
 
 impl Line for RiskLine<'_, '_> {
     fn probe(&mut self, step: f64) -> Result<Probe> {
-        self.at = step;
-        let RestrictedRisk { risk, here, turn, there, .. } = &mut *self.f;
-        there.z.iter_mut().zip(&here.z).zip(&*turn).for_each(|((there, here), turn)| *there = here + step * turn);
-        let loss = there.evaluate(risk);
-        let slope = dot(&there.derivatives, turn);
-        let bend = self.point(step).zip(&self.f.ridge).zip(&self.direction).map(|((x, ridge), d)| ridge * x * d);
-        Ok(Probe { value: loss + self.f.penalty(self.point(step)), slope: slope + bend.sum::<f64>() })
+        let turns = self.f.turn.iter().all(|t| t.is_finite());
+        let value = if step == 1.0 || !turns {
+            let value = self.product(step);
+            let RestrictedRisk { here, there, turn, .. } = &mut *self.f;
+            let unit = 1.0 / step;
+            turn.clear();
+            turn.extend(there.z.iter().zip(&here.z).map(|(there, here)| unit * (there - here)));
+            value
+        } else {
+            if self.f.turn.is_empty() {
+                self.f.turn.resize(self.f.here.z.len(), 0.0);
+                self.f.columns.mul(&self.direction, &mut self.f.turn);
+            }
+            let RestrictedRisk { here, there, turn, .. } = &mut *self.f;
+            there.z.iter_mut().zip(&here.z).zip(turn).for_each(|((there, here), turn)| *there = here + step * *turn);
+            self.exact = None;
+            self.evaluate(step)
+        };
+        let bend =
+            self.point(step).iter().zip(&self.f.ridge).zip(&self.direction).map(|((x, r), d)| r * x * d).sum::<f64>();
+        Ok(Probe { value, slope: dot(&self.f.there.derivatives, &self.f.turn) + bend })
     }
 
-    fn settle(mut self: Box<Self>, step: f64, gradient: &mut [f64]) -> Result<()> {
-        if self.at != step {
-            self.probe(step)?;
-        }
-        let f = &mut *self.f;
-        std::mem::swap(&mut f.here, &mut f.there);
-        self.f.gradient(self.point(step), gradient);
-        Ok(())
+    fn settle(mut self: Box<Self>, step: f64, gradient: &mut [f64]) -> Result<f64> {
+        let value = match self.exact {
+            Some((at, value)) if at == step => value,
+            _ => self.product(step),
+        };
+        let point = self.point(step);
+        std::mem::swap(&mut self.f.here, &mut self.f.there);
+        self.f.gradient(&point, gradient);
+        Ok(value)
     }
 
     fn back(self: Box<Self>) -> Result<()> {

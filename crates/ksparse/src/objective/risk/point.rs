@@ -99,7 +99,7 @@ impl Hessian for RiskHessian<'_> {
         if left == right {
             symmetric(self.risk.design.gather(left), &self.weights, &mut out);
         } else {
-            out.reborrow().faer().copy_from(self.risk.design.cross(left, right, &self.weights));
+            self.risk.design.cross(left, right, &self.weights, out.reborrow());
         }
         if self.risk.ridge > 0.0 {
             let place: HashMap<usize, usize> = left.iter().enumerate().map(|(a, &j)| (j, a)).collect();
@@ -115,7 +115,7 @@ impl Hessian for RiskHessian<'_> {
 
 /// `A' diag(weights) A`, both triangles.
 fn symmetric(mut columns: Box<dyn Columns + '_>, weights: &[f64], out: &mut MatrixMut<'_>) {
-    columns.gram(weights, out.reborrow().faer());
+    columns.gram(weights, out.reborrow());
     for b in 0..out.ncols() {
         for a in b + 1..out.nrows() {
             out[(b, a)] = out[(a, b)];

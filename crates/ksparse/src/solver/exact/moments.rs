@@ -3,6 +3,7 @@
 //! With d = the least eigenvalue of G, `G - d I` is still positive semi-definite, and `lambda + d` in place of lambda leaves f as it is. The
 //! relaxation pays for shares with the larger ridge and is so much tighter.
 
+use crate::design::gram;
 use crate::dual::relative_error;
 use crate::objective::{Objective, Risk};
 use faer::diag::Diag;
@@ -36,8 +37,7 @@ impl Quadratic {
         let scale = loss.at(0.0, y[0]).curvature;
         let curvatures: Vec<f64> = c.iter().map(|c| c * scale).collect();
         let slopes: Vec<f64> = (0..n).map(|i| c[i] * loss.at(0.0, y[i]).derivative).collect();
-        let all: Vec<usize> = (0..risk.dim()).collect();
-        let whole = design.cross(&all, &all, &curvatures);
+        let whole = gram(design, &curvatures);
         let mut linear = vec![0.0; risk.dim()];
         design.tmul(&slopes, &mut linear);
         let mut constant: f64 = (0..n).map(|i| c[i] * loss.value(0.0, y[i])).sum();
