@@ -13,18 +13,16 @@
 //! What differs here: the default step is not a constant. With exact debiasing a step is a number of swaps (see `swap.rs`): a ladder starts
 //! at k/4, halves while f does not fall, doubles while the gains last, and ends when a single swap fails. S3 is loose on the way (to 1e-3 of f
 //! before its last Newton step) and exact at the end, where the fixed point is checked again. Without exact debiasing, a Barzilai-Borwein step
-//! is halved until f falls enough. On precision matrices, with [`Grahtp::scaled`], the support first grows by blocks (`grow.rs`) and swaps are found on the quadratic
-//! model (`tableau.rs`): where variables are highly correlated, the largest gradients all point at the same few of them. Either way **f never rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the
+//! is halved until f falls enough. On precision matrices [`Grahtp::scaled`] is the search of [`ModelSearch`](super::ModelSearch). Either way **f never rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the
 //! supports may cycle (detected), and the best point seen is returned.
 //!
 //! A loss with corners (hinge, with a ridge) is accepted too: gradients are then subgradients, S3 is dual coordinate ascent on the support. None of the theory
 //! covers that: **on such losses these methods are heuristics**, there to be compared with.
 
 use super::ascent::spectral_estimate;
-use super::grow::grow;
+use super::model_search;
 use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
-use super::tableau::pursue;
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_option};
 use crate::objective::{Objective, Risk};
@@ -77,8 +75,8 @@ pub struct Grahtp {
     /// S3. Default exact.
     pub debias: Debias,
     /// Compare coordinates in units of curvature (`|x| sqrt(h)` against `|g| / sqrt(h)`) instead of as they stand; exact
-    /// debiasing with the adaptive step only. Where an entry of the Hessian costs a few operations (a precision matrix), the support grows by
-    /// blocks (`grow.rs`) and swaps are found on the quadratic model (`tableau.rs`). Default false: the method as published.
+    /// debiasing with the adaptive step only. Where the Hessian needs no pass over data (a precision matrix), this is
+    /// [`ModelSearch`](super::ModelSearch). Default false: the method as published.
     pub scaled: bool,
     /// When to stop.
     pub limits: Limits,
@@ -160,21 +158,19 @@ impl Solver for Grahtp {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        let run = Run::with_subgradient(self.name(), objective, sparsity, &self.limits, watch)?;
+        let mut run = Run::with_subgradient(self.name(), objective, sparsity, &self.limits, watch)?;
         match (self.fixed_step(objective, &run.budget)?, self.debias) {
             (Some(eta), _) => {
                 let first = run.begin_at(start)?;
                 self.with_fixed_step(run, first, start.is_none(), eta)
             }
             (None, Debias::Exact) => {
-                if self.scaled {
-                    let first = run.begin_at(start)?;
-                    if objective.profile().hessian.is_some_and(|cost| cost.of(1, 1) <= CHEAP) {
-                        return self.with_exchanges(run, first);
-                    }
+                if self.scaled && model_search::suits(objective) {
+                    return model_search::search(run, start);
                 }
                 let first = run.begin(start)?;
-                self.with_swaps(run, first)
+                let (at, status) = descend(&mut run, first, self.scaled, 0.0)?;
+                Ok(run.finish(at, status))
             }
             (None, _) => {
                 let first = run.begin_at(start)?;
@@ -285,36 +281,6 @@ impl Grahtp {
         }
     }
 
-    /// Exact debiasing, the step chosen as a number of swaps.
-    fn with_swaps(&self, mut run: Run, first: Iterate) -> Result<Solution> {
-        let (at, status) = descend(&mut run, first, self.scaled, 0.0)?;
-        Ok(run.finish(at, status))
-    }
-
-    /// Exact debiasing where an entry of the Hessian costs next to nothing: the support grows by blocks, and the swaps are those that gain most
-    /// on the quadratic model, in which what stays answers to what goes and comes.
-    fn with_exchanges(&self, mut run: Run, first: Iterate) -> Result<Solution> {
-        let (full, width) = ((run.budget.k + run.budget.free.len()) as f64, run.budget.k / 4 + 50);
-        if full * full * (full + width as f64) > MODEL {
-            let (at, limit) = grow(&mut run, first, 0, &ON_THE_WAY)?;
-            return match limit {
-                Some(limit) => Ok(run.finish(at, limit)),
-                None => self.with_swaps(run, at),
-            };
-        }
-        // The last tenth comes with the first exchanges.
-        let last = run.budget.k.div_ceil(10);
-        let (mut at, mut limit) = grow(&mut run, first, last, &ON_THE_WAY)?;
-        if limit.is_none() {
-            // What a coordinate has lowered f by, on average.
-            let inside = (at.support.len() - run.budget.free.len()).max(1);
-            let worth = (run.begin_at(None)?.value - at.value) / inside as f64;
-            (at, limit) = pursue(&mut run, at, width, TRIFLE * worth, &ON_THE_WAY)?;
-        }
-        let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
-        Ok(run.finish(at, limit.unwrap_or(Status::SupportStable)))
-    }
-
     /// Inexact debiasing: Barzilai-Borwein steps, halved until f falls enough.
     fn with_backtracking(&self, mut run: Run, mut at: Iterate) -> Result<Solution> {
         let mut eta = 1.0 / run.gradient(&at)?.iter().fold(f64::MIN_POSITIVE, |m, g| m.max(g.abs()));
@@ -363,16 +329,7 @@ fn step_and_keep(run: &Run, at: &Iterate, gradient: &[f64], eta: f64) -> Iterate
 }
 
 /// Refits on the way.
-const ON_THE_WAY: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
-
-/// A look at all swaps by the quadratic model may cost so many multiply-adds (some tens of milliseconds).
-const MODEL: f64 = 3e8;
-
-/// What an entry of the Hessian may cost to be had by the thousand: a few operations, not a pass over samples.
-const CHEAP: f64 = 10.0;
-
-/// A swap that gains less than this share of what a coordinate is worth on average is not worth its refit.
-const TRIFLE: f64 = 0.05;
+pub(super) const ON_THE_WAY: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
 
 /// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit. Refits on the way are a little loose;
 /// the last support is refitted exactly and looked at once more. Ends early when a few swaps gain less than `trifle`, a fraction of f.

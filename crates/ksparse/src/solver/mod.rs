@@ -10,6 +10,7 @@
 //! | `grasp` | [`Grasp`] | Bahmani, Raj, Boufounos 2013 |
 //! | `fbs` | [`Fbs`] | forward selection (orthogonal matching pursuit on least squares) |
 //! | `foba` | [`Foba`] | Zhang 2008; Liu, Ye, Fujimaki 2014: forward-backward |
+//! | `model-search` | [`ModelSearch`] | this library's own: growth and exchanges on the quadratic model, for networks |
 //! | `svrght` | [`Svrght`] | Li, Arora, Liu, Haupt, Zhao 2016: stochastic, variance-reduced |
 //! | `diht` | [`Diht`] | Liu, Yuan, Wang, Liu, Metaxas 2017: ascent on the dual, with a lower bound |
 //! | `sdiht` | [`Sdiht`] | the same by random blocks of samples |
@@ -31,6 +32,7 @@ mod grahtp;
 mod grasp;
 mod grow;
 mod model;
+mod model_search;
 mod prune;
 mod run;
 mod sdiht;
@@ -46,6 +48,7 @@ pub use fbs::Fbs;
 pub use foba::{Foba, ForwardRule};
 pub use grahtp::{Debias, Grahtp, Step};
 pub use grasp::Grasp;
+pub use model_search::ModelSearch;
 pub use sdiht::Sdiht;
 pub use svrght::Svrght;
 

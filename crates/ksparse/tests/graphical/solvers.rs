@@ -5,7 +5,7 @@ use faer::Mat;
 use faer::prelude::Solve;
 use ksparse::design::Dense;
 use ksparse::graphical::{Bounds, Covariance, Precision, Units, coordinate, entry};
-use ksparse::solver::{self, Debias, Fbs, Grahtp, Grasp, Solver, Step};
+use ksparse::solver::{self, Debias, Fbs, Grahtp, Grasp, ModelSearch, Solver, Step};
 use ksparse::{Auto, Objective, Path, Solution, Sparsity, Threads, simulate};
 
 fn every_solver() -> Vec<Box<dyn Solver>> {
@@ -170,7 +170,9 @@ fn scaled_grahtp_is_not_fooled_by_clusters() {
         let samples = Dense::from_columns(n, p, columns).unwrap();
         let model = Precision::new(Covariance::from_samples(&samples, Units::Standardized).unwrap()).unwrap();
         let fit = |solver: &dyn Solver| solver.fit(&model, &Sparsity::new(40)).unwrap().value;
-        ours += fit(&Grahtp { scaled: true, ..Grahtp::default() });
+        let own = fit(&ModelSearch::default());
+        assert_eq!(own, fit(&Grahtp { scaled: true, ..Grahtp::default() }), "one search under two names");
+        ours += own;
         plain += fit(&Grahtp::default());
         forward += fit(&Fbs::default());
     }
