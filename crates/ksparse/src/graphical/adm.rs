@@ -9,11 +9,10 @@
 //! Journal of Scientific Computing 51, 2012. T is returned, drawn to a multiple of the identity by as much as it misses the bounds.
 //! The penalty rho is doubled or halved while one residual is ten times the other.
 
-use super::algebra::{compose, eigen};
 use super::component::OnComponent;
 use super::precision::Bounds;
+use crate::linalg::{compose, eigen, eigenvalues};
 use crate::restricted::{Ended, InnerOptions, Outcome};
-use crate::theory::symmetric_eigenvalues;
 use faer::Mat;
 
 /// Iterations at most: thousands are rare once the penalty has settled.
@@ -81,7 +80,7 @@ pub(super) fn minimise(f: &OnComponent, x: &mut [f64], options: &InnerOptions) -
 /// `(1 - t) T + t c I` with c in the middle of the bounds (on a scale of ratios) and the smallest t that meets them.
 fn into_bounds(mut matrix: Mat<f64>, bounds: Bounds) -> Mat<f64> {
     let m = matrix.nrows();
-    let values = symmetric_eigenvalues(matrix.as_ref());
+    let values = eigenvalues(matrix.as_ref());
     let (least, largest) = (values[0], values[m - 1]);
     let centre = (bounds.alpha * bounds.beta).sqrt();
     let below = if least < bounds.alpha { (bounds.alpha - least) / (centre - least) } else { 0.0 };

@@ -8,11 +8,10 @@
 //! through the last two leads to within a step or two of the next. With V the inverse of `O - alpha I` and U that of `beta I - O`, the Hessian is
 //! `W (x) W + mu V (x) V + mu U (x) U`.
 
-use super::algebra::{cholesky, inverse, log_det};
 use super::component::OnComponent;
 use crate::error::Result;
 use crate::kernels::dot;
-use crate::linalg::MatrixMut;
+use crate::linalg::{MatrixMut, cholesky, inverse, log_det};
 use crate::restricted::{
     self, Ended, Form, InnerOptions, Line, Outcome, PointByPoint, Restricted, Second, SupportHessian,
 };

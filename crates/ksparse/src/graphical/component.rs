@@ -11,11 +11,10 @@
 //! a time, then a product of length m for each entry wanted. Only W is stored.
 
 use super::Precision;
-use super::algebra::{cholesky, inverse, log_det};
 use super::triangle::{Component, unit};
 use crate::error::Result;
 use crate::kernels::{STRIP, dot, times_strip};
-use crate::linalg::MatrixMut;
+use crate::linalg::{MatrixMut, cholesky, inverse, log_det};
 use crate::restricted::{Form, Line, PointByPoint, Preconditioner, Restricted, Second, SupportHessian};
 use crate::threads::worth_splitting;
 use faer::Mat;

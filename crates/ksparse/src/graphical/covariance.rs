@@ -1,8 +1,8 @@
 //! The covariance matrix behind a network: from samples or given.
 
-use super::algebra;
 use crate::design::Design;
 use crate::error::{Error, Result, check_finite, check_len, check_option};
+use crate::linalg;
 use crate::sparsity::SparseRef;
 use faer::{Mat, MatRef};
 
@@ -67,7 +67,7 @@ impl Covariance {
                 column.iter_mut().for_each(|v| *v /= deviation);
             }
         }
-        Self { matrix: algebra::gram(&columns), mean: vec![0.0; p], scale, rows: Some(n) }
+        Self { matrix: linalg::gram(&columns), mean: vec![0.0; p], scale, rows: Some(n) }
     }
 
     /// The second moments of other deviations in the units of this matrix.
@@ -76,7 +76,7 @@ impl Covariance {
             columns.col_as_slice_mut(j).iter_mut().for_each(|v| *v /= scale);
         }
         let rows = Some(columns.nrows());
-        Self { matrix: algebra::gram(&columns), mean: self.mean.clone(), scale: self.scale.clone(), rows }
+        Self { matrix: linalg::gram(&columns), mean: self.mean.clone(), scale: self.scale.clone(), rows }
     }
 
     /// From the matrix itself, symmetric with a non-negative diagonal; `rows` is the number of samples behind it, where known (information

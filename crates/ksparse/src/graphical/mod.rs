@@ -12,7 +12,6 @@
 //! it as they are.
 
 mod adm;
-mod algebra;
 mod barrier;
 mod component;
 mod covariance;

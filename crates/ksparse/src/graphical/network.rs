@@ -1,7 +1,7 @@
 //! A precision matrix read as a network.
 
-use super::algebra::{cholesky, log_det};
 use crate::error::{Error, Result, check_len};
+use crate::linalg::{cholesky, log_det};
 use faer::Mat;
 
 /// A pair of variables that depend on each other given all others.

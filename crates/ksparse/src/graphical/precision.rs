@@ -1,18 +1,16 @@
 //! The log-determinant objective over precision matrices.
 
-use super::algebra::{cholesky, inverse, log_det};
 use super::covariance::Covariance;
 use super::network::Network;
 use super::support::OnSupport;
 use super::triangle::{Entry, components, coordinate, dimension, entry, unit};
 use crate::error::{Error, Result, check_option};
-use crate::linalg::MatrixMut;
+use crate::linalg::{MatrixMut, cholesky, eigenvalues, inverse, log_det};
 use crate::loss::Smoothness;
 use crate::objective::{BlockCost, Hessian, Objective, Point, Profile};
 use crate::restricted::Restricted;
 use crate::solver::Solution;
 use crate::sparsity::SparseRef;
-use crate::theory::symmetric_eigenvalues;
 use faer::Mat;
 use std::cell::OnceCell;
 
@@ -90,7 +88,7 @@ impl Precision {
     pub fn with_xi(self, xi: f64) -> Result<Self> {
         check_option(xi > 0.0 && xi.is_finite(), "xi", xi, "positive and finite")?;
         let (p, s) = (self.covariance.variables(), self.covariance.matrix());
-        let values = symmetric_eigenvalues(s.as_ref());
+        let values = eigenvalues(s.as_ref());
         let norm = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let trace: f64 = (0..p).map(|i| s[(i, i)]).sum();
         let alpha = 1.0 / (norm + p as f64 * xi);

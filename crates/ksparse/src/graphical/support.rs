@@ -5,7 +5,7 @@ use super::precision::{Method, Precision};
 use super::triangle::{components, entry};
 use super::{adm, barrier};
 use crate::error::Result;
-use crate::linalg::MatrixMut;
+use crate::linalg::{MatrixMut, cholesky};
 use crate::restricted::{
     self, Ended, Form, InnerOptions, Line, Outcome, PointByPoint, Restricted, Second, SupportHessian,
 };
@@ -50,7 +50,7 @@ fn repair_part(part: &OnComponent, x: &mut [f64]) {
     let model = part.model;
     let inside = |x: &[f64]| {
         let matrix = part.whole(x);
-        super::algebra::cholesky(matrix.clone()).is_some() && model.within_bounds(&matrix, None)
+        cholesky(matrix.clone()).is_some() && model.within_bounds(&matrix, None)
     };
     if inside(x) {
         return;

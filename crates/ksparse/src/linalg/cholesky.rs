@@ -1,9 +1,21 @@
-//! A Cholesky factor of a scaled positive semi-definite matrix.
+//! Cholesky factors: of a positive definite matrix, and of a semi-definite one whose dependent directions are frozen.
 
 use crate::kernels::axpy;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt;
 use faer::{Conj, Mat, MatMut, Par};
+
+/// L with `matrix = L L'` (the lower triangle is read); `None` unless the matrix is positive definite. On one thread.
+pub(crate) fn cholesky(mut matrix: Mat<f64>) -> Option<Mat<f64>> {
+    let p = matrix.nrows();
+    let need = llt::factor::cholesky_in_place_scratch::<f64>(p, Par::Seq, Default::default());
+    let outcome = with_stack(need, |stack| {
+        let plain = Default::default();
+        llt::factor::cholesky_in_place(matrix.as_mut(), plain, Par::Seq, stack, Default::default())
+    });
+    outcome.ok()?;
+    (0..p).all(|i| matrix[(i, i)] > 0.0 && matrix[(i, i)].is_finite()).then_some(matrix)
+}
 
 /// `H = S^-1 L L' S^-1` with S making the diagonal 1. A direction that depends on the others (a collinear column, an empty
 /// one) is frozen: its pivot is replaced by 1, so that it takes no part instead of blowing up.
@@ -32,14 +44,8 @@ impl Cholesky {
             let column = &mut matrix.col_as_slice_mut(b)[b..];
             column.iter_mut().zip(&scale[b..]).for_each(|(v, s)| *v *= s * scale[b]);
         }
-        let mut factor = matrix.clone();
-        let need = llt::factor::cholesky_in_place_scratch::<f64>(k, Par::Seq, Default::default());
-        let outcome = with_stack(need, |stack| {
-            let plain = Default::default();
-            llt::factor::cholesky_in_place(factor.as_mut(), plain, Par::Seq, stack, Default::default())
-        });
-        let regular = outcome.is_ok() && (0..k).all(|c| factor[(c, c)] * factor[(c, c)] > SINGULAR);
-        if regular {
+        let regular = |factor: &Mat<f64>| (0..k).all(|c| factor[(c, c)] * factor[(c, c)] > SINGULAR);
+        if let Some(factor) = cholesky(matrix.clone()).filter(regular) {
             return Self { factor, scale };
         }
         // The exception takes the slow road (faer's own pivot replacement leaves the old pivot in the factor).

@@ -1,4 +1,4 @@
-//! Dense symmetric matrices: Cholesky factor, determinant, inverse, eigenvalues.
+//! Dense symmetric matrices: determinant, inverse, eigenvalues, products.
 //!
 //! faer runs on one thread and the columns of an inverse are dealt out in blocks of fixed width, so the bits do not depend on the
 //! number of threads.
@@ -6,33 +6,21 @@
 use crate::threads::for_column_blocks;
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Accum, ColMut, Mat, MatRef, Par};
+use faer::{Accum, ColMut, Mat, MatMut, MatRef, Par};
 
 /// Columns a thread takes at a time.
 const WIDTH: usize = 64;
 
-/// L with `matrix = L L'` (the lower triangle is read); `None` unless the matrix is positive definite.
-pub(super) fn cholesky(mut matrix: Mat<f64>) -> Option<Mat<f64>> {
-    let p = matrix.nrows();
-    let need = llt::factor::cholesky_in_place_scratch::<f64>(p, Par::Seq, Default::default());
-    let mut buffer = MemBuffer::new(need);
-    let stack = MemStack::new(&mut buffer);
-    let plain = Default::default();
-    llt::factor::cholesky_in_place(matrix.as_mut(), plain, Par::Seq, stack, Default::default()).ok()?;
-    (0..p).all(|i| matrix[(i, i)] > 0.0 && matrix[(i, i)].is_finite()).then_some(matrix)
-}
-
 /// `log det (L L')`.
-pub(super) fn log_det(factor: &Mat<f64>) -> f64 {
+pub(crate) fn log_det(factor: &Mat<f64>) -> f64 {
     2.0 * (0..factor.nrows()).map(|i| factor[(i, i)].ln()).sum::<f64>()
 }
 
 /// `(L L')^-1`, both triangles.
-pub(super) fn inverse(factor: &Mat<f64>) -> Mat<f64> {
+pub(crate) fn inverse(factor: &Mat<f64>) -> Mat<f64> {
     let p = factor.nrows();
     let mut out = Mat::<f64>::zeros(p, p);
     // Columns from c on need only the trailing part of L: below the diagonal block everything, above it nothing.
@@ -49,7 +37,7 @@ pub(super) fn inverse(factor: &Mat<f64>) -> Mat<f64> {
 }
 
 /// Copies the lower triangle to the upper one.
-pub(super) fn mirror(matrix: &mut Mat<f64>) {
+fn mirror(matrix: &mut Mat<f64>) {
     for j in 0..matrix.ncols() {
         for i in j + 1..matrix.nrows() {
             matrix[(j, i)] = matrix[(i, j)];
@@ -58,19 +46,30 @@ pub(super) fn mirror(matrix: &mut Mat<f64>) {
 }
 
 /// Eigenvalues, ascending, and eigenvectors (columns) of a symmetric matrix (its lower triangle); `None` if the iteration fails.
-pub(super) fn eigen(matrix: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
-    let p = matrix.nrows();
-    let (mut values, mut vectors) = (vec![0.0; p], Mat::zeros(p, p));
-    let need = self_adjoint_evd_scratch::<f64>(p, ComputeEigenvectors::Yes, Par::Seq, Default::default());
-    let mut buffer = MemBuffer::new(need);
-    let diagonal: DiagMut<'_, f64> = ColMut::from_slice_mut(&mut values).as_diagonal_mut();
-    let stack = MemStack::new(&mut buffer);
-    self_adjoint_evd(matrix, diagonal, Some(vectors.as_mut()), Par::Seq, stack, Default::default()).ok()?;
+pub(crate) fn eigen(matrix: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    let mut vectors = Mat::zeros(matrix.nrows(), matrix.nrows());
+    let values = decompose(matrix, Some(vectors.as_mut()))?;
     Some((values, vectors))
 }
 
+/// The eigenvalues of a symmetric matrix (its lower triangle), ascending; NaN throughout if the iteration fails.
+pub(crate) fn eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
+    decompose(matrix, None).unwrap_or_else(|| vec![f64::NAN; matrix.nrows()])
+}
+
+fn decompose(matrix: MatRef<'_, f64>, vectors: Option<MatMut<'_, f64>>) -> Option<Vec<f64>> {
+    let p = matrix.nrows();
+    let mut values = vec![0.0; p];
+    let wanted = if vectors.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
+    let mut buffer = MemBuffer::new(self_adjoint_evd_scratch::<f64>(p, wanted, Par::Seq, Default::default()));
+    let diagonal: DiagMut<'_, f64> = ColMut::from_slice_mut(&mut values).as_diagonal_mut();
+    let stack = MemStack::new(&mut buffer);
+    self_adjoint_evd(matrix, diagonal, vectors, Par::Seq, stack, Default::default()).ok()?;
+    Some(values)
+}
+
 /// `V diag(values) V'`, both triangles.
-pub(super) fn compose(values: &[f64], vectors: &Mat<f64>) -> Mat<f64> {
+pub(crate) fn compose(values: &[f64], vectors: &Mat<f64>) -> Mat<f64> {
     let p = values.len();
     let mut scaled = vectors.clone();
     for (j, v) in values.iter().enumerate() {
@@ -80,7 +79,7 @@ pub(super) fn compose(values: &[f64], vectors: &Mat<f64>) -> Mat<f64> {
 }
 
 /// `A' A / n` for the columns of an n-row matrix, both triangles.
-pub(super) fn gram(columns: &Mat<f64>) -> Mat<f64> {
+pub(crate) fn gram(columns: &Mat<f64>) -> Mat<f64> {
     let (n, p) = (columns.nrows(), columns.ncols());
     let mut out = Mat::<f64>::zeros(p, p);
     for_column_blocks(out.as_mut(), WIDTH, n * p * p / 2, |b, block| {
@@ -106,6 +105,7 @@ fn product_with_transpose(a: &Mat<f64>, b: &Mat<f64>, p: usize) -> Mat<f64> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::cholesky;
     use super::*;
 
     /// A positive definite matrix with no structure.
@@ -128,6 +128,8 @@ mod tests {
                 }
             }
             let (values, vectors) = eigen(a.as_ref()).unwrap();
+            let alone = eigenvalues(a.as_ref());
+            assert!(values.iter().zip(&alone).all(|(v, a)| (v - a).abs() < 1e-12 * values[p - 1]));
             assert!((values.iter().map(|v| v.ln()).sum::<f64>() - log_det(&factor)).abs() < 1e-9 * p as f64);
             let same = compose(&values, &vectors);
             assert!((0..p).all(|j| (0..p).all(|i| (same[(i, j)] - a[(i, j)]).abs() < 1e-11)));

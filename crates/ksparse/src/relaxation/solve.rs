@@ -17,7 +17,7 @@
 use super::part::Part;
 use super::support_norm::SupportNorm;
 use crate::kernels::dot;
-use crate::restricted::Cholesky;
+use crate::linalg::Cholesky;
 
 /// A point of the relaxation.
 #[derive(Clone)]

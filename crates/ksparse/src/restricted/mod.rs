@@ -16,14 +16,12 @@
 //! # Ok::<(), ksparse::Error>(())
 //! ```
 
-mod cholesky;
 mod dual_coordinates;
 mod hessian;
 mod lbfgs;
 mod line;
 mod newton;
 
-pub(crate) use cholesky::Cholesky;
 pub(crate) use dual_coordinates::DualCoordinates;
 pub use hessian::{Preconditioner, Second, SupportHessian};
 pub use line::{Line, PointByPoint, Probe};

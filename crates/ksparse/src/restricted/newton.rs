@@ -1,9 +1,9 @@
 //! Damped Newton. Stops when the Newton decrement says that nothing is left to gain.
 
-use super::{Cholesky, Ended, InnerOptions, Line, Outcome, Probe, Restricted, SupportHessian};
+use super::{Ended, InnerOptions, Line, Outcome, Probe, Restricted, SupportHessian};
 use crate::error::Result;
 use crate::kernels::dot;
-use crate::linalg::MatrixMut;
+use crate::linalg::{Cholesky, MatrixMut};
 use faer::Mat;
 
 /// How a Newton direction is found.

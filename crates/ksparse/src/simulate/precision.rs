@@ -2,7 +2,7 @@
 
 use super::{DESIGN, NOISE, TRUTH, dense, normal, stream};
 use crate::design::Dense;
-use crate::theory::symmetric_eigenvalues;
+use crate::linalg::eigenvalues;
 use faer::Mat;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -43,7 +43,7 @@ pub fn precision(n_train: usize, n_tune: usize, p: usize, seed: u64) -> Precisio
     let sigma = if edges.is_empty() {
         1.0
     } else {
-        let eigenvalues = symmetric_eigenvalues(precision.as_ref());
+        let eigenvalues = eigenvalues(precision.as_ref());
         let (least, largest) = (eigenvalues[0], eigenvalues[p - 1]);
         // (largest + sigma) / (least + sigma) = p.
         (largest - p as f64 * least) / (p as f64 - 1.0)

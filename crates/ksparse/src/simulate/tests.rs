@@ -201,7 +201,7 @@ fn tiny_text_is_still_valid() {
 fn precision_matrices_have_condition_number_p() {
     for p in [2, 30, 60] {
         let data = precision(400, 10, p, 2);
-        let eigenvalues = crate::theory::symmetric_eigenvalues(data.precision.as_ref());
+        let eigenvalues = crate::linalg::eigenvalues(data.precision.as_ref());
         if !data.edges.is_empty() {
             let condition = eigenvalues[p - 1] / eigenvalues[0];
             assert!((condition / p as f64 - 1.0).abs() < 1e-9, "p {p}: {condition}");

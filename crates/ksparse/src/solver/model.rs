@@ -2,9 +2,8 @@
 
 use super::run::{Iterate, Run};
 use crate::error::Result;
-use crate::linalg::MatrixMut;
+use crate::linalg::{Cholesky, MatrixMut};
 use crate::objective::Hessian;
-use crate::restricted::Cholesky;
 use faer::Mat;
 
 /// The rows `left` and columns `right` of a Hessian.

@@ -43,7 +43,5 @@ pub use losses::{
 pub(crate) use spectrum::least_row_gram_eigenvalue;
 pub use spectrum::{largest_gram_eigenvalue, restricted_eigenvalues};
 
-pub(crate) use spectrum::symmetric_eigenvalues;
-
 #[cfg(test)]
 mod tests;

@@ -3,28 +3,10 @@
 use super::Curvature;
 use crate::design::{Design, gram};
 use crate::error::{Error, Result, check_finite, check_len, check_option};
+use crate::linalg;
 use crate::sparsity::SparseRef;
-use faer::diag::DiagMut;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, ColMut, Mat, MatRef, Par};
-
-/// The eigenvalues of a symmetric matrix (lower triangle), ascending; NaN throughout if the iteration fails.
-///
-/// On one thread, so that the bits do not depend on how many there are.
-pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
-    let dim = matrix.nrows();
-    let mut values = vec![0.0; dim];
-    let need = self_adjoint_evd_scratch::<f64>(dim, ComputeEigenvectors::No, Par::Seq, Default::default());
-    let mut buffer = MemBuffer::new(need);
-    let diagonal: DiagMut<'_, f64> = ColMut::from_slice_mut(&mut values).as_diagonal_mut();
-    let stack = MemStack::new(&mut buffer);
-    if self_adjoint_evd(matrix, diagonal, None, Par::Seq, stack, Default::default()).is_err() {
-        values.fill(f64::NAN);
-    }
-    values
-}
+use faer::{Accum, Mat, Par};
 
 /// Supports visited by [`restricted_eigenvalues`] at most, and their number times s^3.
 const MOST_SUPPORTS: f64 = 1e6;
@@ -60,7 +42,7 @@ pub fn restricted_eigenvalues(design: &dyn Design, weights: &[f64], s: usize) ->
                 block[(a, b)] = gram[(support[a], support[b])];
             }
         }
-        let eigenvalues = symmetric_eigenvalues(block.as_ref());
+        let eigenvalues = linalg::eigenvalues(block.as_ref());
         check_finite("eigenvalue (so the data)", &eigenvalues)?;
         extremes = vec![extremes[0].min(eigenvalues[0]), extremes[1].max(eigenvalues[s - 1])];
         // The next support in lexicographic order.
@@ -107,7 +89,7 @@ pub fn largest_gram_eigenvalue(design: &dyn Design, weights: &[f64]) -> f64 {
     }
     let bound = if short <= LARGEST_GRAM && short as f64 * n as f64 * p as f64 <= MOST_PRODUCTS {
         let gram = if p <= n { gram(design, weights) } else { row_gram(design, weights) };
-        symmetric_eigenvalues(gram.as_ref())[short - 1]
+        linalg::eigenvalues(gram.as_ref())[short - 1]
     } else {
         perron_bound(design, weights)
     };
@@ -117,7 +99,7 @@ pub fn largest_gram_eigenvalue(design: &dyn Design, weights: &[f64]) -> f64 {
 
 /// The least eigenvalue of `sqrt(W) X X' sqrt(W)`, n x n.
 pub(crate) fn least_row_gram_eigenvalue(design: &dyn Design, weights: &[f64]) -> f64 {
-    symmetric_eigenvalues(row_gram(design, weights).as_ref()).first().copied().unwrap_or(0.0)
+    linalg::eigenvalues(row_gram(design, weights).as_ref()).first().copied().unwrap_or(0.0)
 }
 
 /// The lower triangle of `sqrt(W) X X' sqrt(W)`, a few columns of X at a time.

@@ -13,7 +13,7 @@ fn close(a: f64, b: f64) -> bool {
 fn eigenvalues_of_a_known_matrix() {
     let matrix = mat![[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 2.0f64]];
     let root = 2f64.sqrt();
-    for (found, expected) in symmetric_eigenvalues(matrix.as_ref()).iter().zip([2.0 - root, 2.0, 2.0 + root]) {
+    for (found, expected) in crate::linalg::eigenvalues(matrix.as_ref()).iter().zip([2.0 - root, 2.0, 2.0 + root]) {
         assert!(close(*found, expected));
     }
 }

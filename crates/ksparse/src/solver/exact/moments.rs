@@ -5,11 +5,9 @@
 
 use crate::design::gram;
 use crate::dual::relative_error;
+use crate::linalg::eigenvalues;
 use crate::objective::{Objective, Risk};
-use faer::diag::Diag;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, Par};
+use faer::Mat;
 
 /// The moments of a quadratic risk.
 pub(super) struct Quadratic {
@@ -73,11 +71,5 @@ impl Quadratic {
 
 /// 0 if it cannot be had. On one thread: the bits must not depend on their number.
 fn least_eigenvalue(gram: &Mat<f64>) -> f64 {
-    let p = gram.nrows();
-    let mut values = Diag::<f64>::zeros(p);
-    let need = self_adjoint_evd_scratch::<f64>(p, ComputeEigenvectors::No, Par::Seq, Default::default());
-    let mut memory = MemBuffer::new(need);
-    let stack = MemStack::new(&mut memory);
-    let outcome = self_adjoint_evd(gram.as_ref(), values.as_mut(), None, Par::Seq, stack, Default::default());
-    if outcome.is_ok() { values.column_vector()[0] } else { 0.0 }
+    eigenvalues(gram.as_ref()).first().copied().filter(|least| least.is_finite()).unwrap_or(0.0)
 }
