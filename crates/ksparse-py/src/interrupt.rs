@@ -1,7 +1,7 @@
 //! A design that can be told to stop working.
 
 use ksparse::design::{Columns, Costs, Design};
-use ksparse::{MatrixMut, SparseRef};
+use ksparse::{MatrixMut, Result, SparseRef};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A design whose products become free, and zero, once its work is to stop.
@@ -79,6 +79,10 @@ impl Design for Interruptible<'_> {
 
     fn cost(&self) -> f64 {
         self.inner.cost()
+    }
+
+    fn health(&self) -> Result<()> {
+        self.inner.health()
     }
 }
 

@@ -4,11 +4,12 @@
 mod common;
 
 use common::{Problem, Table, rng, smooth_losses};
+use ksparse::design::{Columns, Design};
 use ksparse::loss::{Hinge, Smoothness};
 use ksparse::objective::{Hessian, Point, Profile, Samples};
 use ksparse::restricted::{Form, InnerOptions, Line, Outcome, Probe, Restricted, Second, SupportHessian};
 use ksparse::solver::{self, ForwardRule, Grahtp, Solver};
-use ksparse::{Error, MatrixMut, Objective, Path, Result, SparseRef, Sparsity};
+use ksparse::{Error, MatrixMut, Objective, Path, Result, Risk, SparseRef, Sparsity};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Debug, PartialEq)]
@@ -230,5 +231,94 @@ fn refits_of_dual_and_stochastic_methods_report_too() {
     for name in ["auto", "diht", "sdiht", "svrght"] {
         let solver = solver::by_name(name).unwrap();
         assert!(every_failure_is_reported(name, &risk, |f| solver.fit(f, &Sparsity::new(3))) > 0, "{name}");
+    }
+}
+
+/// Another design whose products fail from a certain one on.
+struct Losing<'a> {
+    inner: &'a dyn Design,
+    left: AtomicUsize,
+}
+
+impl Losing<'_> {
+    /// One product less; whether there are any left.
+    fn alive(&self) -> bool {
+        let fewer = |left: usize| Some(left.saturating_sub(1));
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer).unwrap() > 1
+    }
+
+    fn unless_lost(&self, out: &mut [f64], product: impl FnOnce(&mut [f64])) {
+        if self.alive() { product(out) } else { out.fill(0.0) }
+    }
+}
+
+impl Design for Losing<'_> {
+    fn nrows(&self) -> usize {
+        self.inner.nrows()
+    }
+    fn ncols(&self) -> usize {
+        self.inner.ncols()
+    }
+    fn mul(&self, w: SparseRef, out: &mut [f64]) {
+        self.unless_lost(out, |out| self.inner.mul(w, out));
+    }
+    fn tmul(&self, r: &[f64], out: &mut [f64]) {
+        self.unless_lost(out, |out| self.inner.tmul(r, out));
+    }
+    fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
+        self.unless_lost(out, |out| self.inner.tmul_at(r, columns, out));
+    }
+    fn squares(&self, weights: &[f64], out: &mut [f64]) {
+        self.unless_lost(out, |out| self.inner.squares(weights, out));
+    }
+    fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
+        self.unless_lost(out, |out| self.inner.squares_at(weights, columns, out));
+    }
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], mut out: MatrixMut<'_>) {
+        if self.alive() { self.inner.cross(left, right, weights, out) } else { out.fill(0.0) }
+    }
+    fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a> {
+        self.alive();
+        self.inner.gather(support)
+    }
+    fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
+        self.inner.row(i, out);
+    }
+    fn dot_rows(&self, rows: &[usize], w: &[f64], out: &mut [f64]) {
+        self.unless_lost(out, |out| self.inner.dot_rows(rows, w, out));
+    }
+    fn add_rows(&self, rows: &[usize], factors: &[f64], out: &mut [f64]) {
+        self.unless_lost(out, |out| self.inner.add_rows(rows, factors, out));
+    }
+    fn cost(&self) -> f64 {
+        self.inner.cost()
+    }
+    fn health(&self) -> Result<()> {
+        if self.left.load(Ordering::Relaxed) > 0 { Ok(()) } else { Err(Error::evaluation(Gone(9))) }
+    }
+}
+
+#[test]
+fn a_design_that_loses_its_device_is_reported_by_every_solver() {
+    let rng = &mut rng(63);
+    let x = Table::gaussian(rng, 40, 12, 0.4);
+    let problem = Problem::new(x.clone(), smooth_losses().swap_remove(1), 3, 2.0, rng);
+    let dense = x.dense();
+    for name in solver::NAMES {
+        let solver = solver::by_name(name).unwrap();
+        let mut products = 1;
+        loop {
+            let losing = Losing { inner: &dense, left: AtomicUsize::new(products) };
+            let risk = Risk::new(&losing, &problem.y, &*problem.loss).unwrap().with_ridge(0.05).unwrap();
+            let found = solver.fit(&risk, &Sparsity::new(3));
+            if losing.health().is_ok() {
+                found.unwrap();
+                break;
+            }
+            let Err(Error::Evaluation(cause)) = found else { panic!("{name}, product {products}: {found:?}") };
+            assert_eq!(cause.downcast_ref::<Gone>(), Some(&Gone(9)), "{name}");
+            products += 1 + products / 4;
+        }
+        assert!(products > 2, "{name}");
     }
 }

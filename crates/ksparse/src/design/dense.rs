@@ -176,6 +176,10 @@ impl<T: Entry> Design for Dense<'_, T> {
         self.values.len() as f64
     }
 
+    fn health(&self) -> Result<()> {
+        Ok(())
+    }
+
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
         out.clear();
         for j in 0..self.ncols {

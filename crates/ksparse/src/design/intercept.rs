@@ -1,6 +1,7 @@
 //! A last column of ones.
 
 use super::{Columns, Costs, Design};
+use crate::error::Result;
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
 use faer::Mat;
@@ -142,6 +143,10 @@ impl<D: Design> Design for WithIntercept<D> {
 
     fn cost(&self) -> f64 {
         self.inner.cost()
+    }
+
+    fn health(&self) -> Result<()> {
+        self.inner.health()
     }
 
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {

@@ -23,6 +23,7 @@ pub use rows::Rows;
 pub use scaled::Scaled;
 pub use sparse::Sparse;
 
+use crate::error::Result;
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
 use faer::Mat;
@@ -71,6 +72,10 @@ pub trait Design: Send + Sync {
 
     /// The work of one pass over all the data (`tmul`), in multiply-adds of a streaming loop.
     fn cost(&self) -> f64;
+
+    /// `Err` once a product could not be computed: a device is lost, a worker gone. What that product wrote, and those after it, means
+    /// nothing; whoever evaluates something from products asks before using it. A matrix in memory is always well.
+    fn health(&self) -> Result<()>;
 }
 
 /// `X' diag(weights) X` over all columns.
@@ -162,6 +167,9 @@ macro_rules! delegate {
             }
             fn cost(&self) -> f64 {
                 (**self).cost()
+            }
+            fn health(&self) -> Result<()> {
+                (**self).health()
             }
         }
     };

@@ -99,6 +99,10 @@ impl<D: Design> Design for Rows<D> {
         self.inner.cost()
     }
 
+    fn health(&self) -> Result<()> {
+        self.inner.health()
+    }
+
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
         self.inner.row(self.rows[i], out);
     }

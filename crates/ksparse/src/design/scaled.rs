@@ -153,6 +153,10 @@ impl<D: Design> Design for Scaled<D> {
         self.inner.cost()
     }
 
+    fn health(&self) -> Result<()> {
+        self.inner.health()
+    }
+
     /// Every entry of the row that is not zero after centring: as a rule, all p of them.
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
         self.inner.row(i, out);

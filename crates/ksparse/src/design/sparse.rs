@@ -291,6 +291,10 @@ impl<T: Entry> Design for Sparse<'_, T> {
         4.0 * self.nnz() as f64 + self.ncols() as f64
     }
 
+    fn health(&self) -> Result<()> {
+        Ok(())
+    }
+
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
         out.clear();
         out.extend(self.by_row().row(i));

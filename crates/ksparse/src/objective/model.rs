@@ -32,6 +32,7 @@ impl LinearModel {
         }
         let mut z = vec![0.0; design.nrows()];
         design.mul(SparseRef::new(&self.support, &self.coefficients), &mut z);
+        design.health()?;
         z.iter_mut().for_each(|z| *z += self.intercept);
         Ok(z)
     }

@@ -293,7 +293,9 @@ impl Objective for Risk<'_> {
     }
 
     fn value(&self, x: SparseRef) -> Result<f64> {
-        Ok(Risk::value(self, x))
+        let value = Risk::value(self, x);
+        self.design.health()?;
+        Ok(value)
     }
 
     fn profile(&self) -> Profile {
@@ -308,12 +310,15 @@ impl Objective for Risk<'_> {
     }
 
     fn restrict<'b>(&'b self, support: &[usize]) -> Result<Box<dyn Restricted + 'b>> {
-        Ok(Box::new(RestrictedRisk::new(self, support)))
+        let restricted = RestrictedRisk::new(self, support);
+        self.design.health()?;
+        Ok(Box::new(restricted))
     }
 
     fn majorant(&self) -> Result<Option<Vec<f64>>> {
         let Smoothness::Bounded(bound) = self.loss.smoothness() else { return Ok(None) };
         let squares = self.weighted_squares().iter().enumerate();
+        self.design.health()?;
         Ok(Some(squares.map(|(j, square)| bound * square + self.ridge_at(j)).collect()))
     }
 
@@ -322,6 +327,7 @@ impl Objective for Risk<'_> {
         let Smoothness::Bounded(bound) = self.loss.smoothness() else { return Ok(self.loss.smoothness()) };
         let rows = self.largest_row_norm_squared(s);
         let spectrum = crate::theory::largest_gram_eigenvalue(&*self.design, &self.weights);
+        self.design.health()?;
         Ok(Smoothness::Bounded(bound * rows.min(spectrum) + self.ridge))
     }
 

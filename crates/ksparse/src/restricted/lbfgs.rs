@@ -44,7 +44,7 @@ pub(super) fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOpt
             return ended(value, iteration, Ended::Abandoned);
         }
         let first = if pairs.is_empty() { (1.0 / norm(&gradient)).min(1.0) } else { 1.0 };
-        let Some((point, at, at_gradient)) = line_search(f, x, value, slope, &direction, first)? else {
+        let Some(reached) = line_search(f, x, value, slope, &direction, first)? else {
             if pairs.is_empty() {
                 // Not even the gradient leads down: rounding error is all that is left.
                 return ended(value, iteration, Ended::Converged);
@@ -52,6 +52,7 @@ pub(super) fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOpt
             pairs.clear();
             continue;
         };
+        let Reached { point, value: at, gradient: at_gradient } = reached;
         let moved: Vec<f64> = point.iter().zip(x.iter()).map(|(a, b)| a - b).collect();
         let turned: Vec<f64> = at_gradient.iter().zip(&gradient).map(|(a, b)| a - b).collect();
         let bend = dot(&moved, &turned);
@@ -94,6 +95,13 @@ fn quasi_newton(gradient: &[f64], pairs: &VecDeque<Pair>) -> Vec<f64> {
     q
 }
 
+/// Where a line search ended.
+struct Reached {
+    point: Vec<f64>,
+    value: f64,
+    gradient: Vec<f64>,
+}
+
 /// A point along the direction with enough decrease and a flatter slope (weak Wolfe), by bracketing.
 fn line_search(
     f: &mut dyn Restricted,
@@ -102,7 +110,7 @@ fn line_search(
     slope: f64,
     direction: &[f64],
     first: f64,
-) -> Result<Option<(Vec<f64>, f64, Vec<f64>)>> {
+) -> Result<Option<Reached>> {
     let (mut low, mut high, mut step) = (0.0, f64::INFINITY, first);
     let mut best = None;
     for _ in 0..60 {
@@ -116,7 +124,7 @@ fn line_search(
             let flat_enough = dot(&gradient, direction) >= 0.9 * slope;
             let falls = at < value;
             if falls {
-                best = Some((point, at, gradient));
+                best = Some(Reached { point, value: at, gradient });
             }
             if flat_enough {
                 break;

@@ -213,6 +213,7 @@ impl<'a> Ascent<'a> {
     /// The best primal point and the best dual vector. If asked for, the best and the last w(a) are first refitted on their supports: at a small ridge P(w(a)) may stay
     /// above P(0) although the support is a good one.
     pub fn finish(self, mut run: Run, refit: bool, status: Status) -> Result<(Solution, Vec<f64>)> {
+        self.dual.risk().design().health()?;
         // The last word on the bound is rounded down, so that it is one for sure.
         let safe = self.dual.lower_bound(&self.best_a);
         if safe.is_finite() {

@@ -238,6 +238,7 @@ impl<'a> Inner<'a> {
         self.derivatives = z.iter().zip(y).map(|(&z, &y)| loss.at(z, y).derivative).collect();
         let weighted: Vec<f64> = self.derivatives.iter().zip(c).map(|(d, c)| d * c).collect();
         self.risk.design().tmul(&weighted, &mut self.gradient);
+        self.risk.design().health()?;
         check_finite("gradient (so the data)", &self.gradient)?;
         self.order.clear();
         Ok(())

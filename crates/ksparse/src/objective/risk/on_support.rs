@@ -81,6 +81,7 @@ impl Restricted for RestrictedRisk<'_> {
         self.columns.mul(x, &mut self.here.z);
         let loss = self.here.evaluate(self.risk);
         self.gradient(x, gradient);
+        self.risk.design.health()?;
         Ok(loss + self.penalty(x.iter().copied()))
     }
 
@@ -160,7 +161,7 @@ impl SupportHessian for RestrictedRisk<'_> {
         for (c, ridge) in self.ridge.iter().enumerate() {
             out[(c, c)] += ridge;
         }
-        Ok(())
+        self.risk.design.health()
     }
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()> {
@@ -168,13 +169,13 @@ impl SupportHessian for RestrictedRisk<'_> {
         self.scratch.iter_mut().zip(&self.here.curvatures).for_each(|(s, h)| *s *= h);
         self.columns.tmul(&self.scratch, out);
         out.iter_mut().zip(v).zip(&self.ridge).for_each(|((o, v), ridge)| *o += ridge * v);
-        Ok(())
+        self.risk.design.health()
     }
 
     fn diagonal(&mut self, out: &mut [f64]) -> Result<()> {
         self.columns.squares(&self.here.curvatures, out);
         out.iter_mut().zip(&self.ridge).for_each(|(o, ridge)| *o += ridge);
-        Ok(())
+        self.risk.design.health()
     }
 
     fn rough_diagonal(&mut self, out: &mut [f64]) -> Result<()> {
@@ -184,14 +185,14 @@ impl SupportHessian for RestrictedRisk<'_> {
         for ((o, &j), ridge) in out.iter_mut().zip(&self.support).zip(&self.ridge) {
             *o = mean * squares[j] + ridge;
         }
-        Ok(())
+        self.risk.design.health()
     }
 
     fn majorant(&mut self, out: &mut [f64]) -> Result<()> {
         let Smoothness::Bounded(bound) = self.risk.loss.smoothness() else { return self.diagonal(out) };
         self.columns.squares(&self.risk.weights, out);
         out.iter_mut().zip(&self.ridge).for_each(|(o, ridge)| *o = bound * *o + ridge);
-        Ok(())
+        self.risk.design.health()
     }
 }
 
@@ -248,6 +249,7 @@ impl Line for RiskLine<'_, '_> {
         };
         let bend =
             self.point(step).iter().zip(&self.f.ridge).zip(&self.direction).map(|((x, r), d)| r * x * d).sum::<f64>();
+        self.f.risk.design.health()?;
         Ok(Probe { value, slope: dot(&self.f.there.derivatives, &self.f.turn) + bend })
     }
 
@@ -259,6 +261,7 @@ impl Line for RiskLine<'_, '_> {
         let point = self.point(step);
         std::mem::swap(&mut self.f.here, &mut self.f.there);
         self.f.gradient(&point, gradient);
+        self.f.risk.design.health()?;
         Ok(value)
     }
 

@@ -26,6 +26,7 @@ impl<'a> RiskPoint<'a> {
     pub fn new(risk: &'a Risk<'a>, x: SparseRef) -> Result<Self> {
         let z = risk.predictions(x);
         let (mut derivatives, mut curvatures) = (vec![0.0; z.len()], vec![0.0; z.len()]);
+        risk.design.health()?;
         let loss = risk.loss.evaluate(&z, &risk.target, &risk.weights, &mut derivatives, &mut curvatures);
         Ok(Self {
             risk,
@@ -56,11 +57,13 @@ impl Point for RiskPoint<'_> {
     }
 
     fn gradient(&self) -> Result<&[f64]> {
-        Ok(self.gradient.get_or_init(|| {
+        let gradient = self.gradient.get_or_init(|| {
             let mut out = vec![0.0; self.risk.design.ncols()];
             self.risk.gradient(SparseRef::new(&self.indices, &self.values), &self.derivatives, &mut out);
             out
-        }))
+        });
+        self.risk.design.health()?;
+        Ok(gradient)
     }
 
     fn hessian(&self) -> Result<Option<&dyn Hessian>> {
@@ -86,13 +89,13 @@ impl Hessian for RiskHessian<'_> {
             self.risk.design.squares(&self.weights, out);
         }
         out.iter_mut().enumerate().for_each(|(j, o)| *o += self.risk.ridge_at(j));
-        Ok(())
+        self.risk.design.health()
     }
 
     fn diagonal_at(&self, coordinates: &[usize], out: &mut [f64]) -> Result<()> {
         self.risk.design.squares_at(&self.weights, coordinates, out);
         out.iter_mut().zip(coordinates).for_each(|(o, &j)| *o += self.risk.ridge_at(j));
-        Ok(())
+        self.risk.design.health()
     }
 
     fn block(&self, left: &[usize], right: &[usize], mut out: MatrixMut<'_>) -> Result<()> {
@@ -109,7 +112,7 @@ impl Hessian for RiskHessian<'_> {
                 }
             }
         }
-        Ok(())
+        self.risk.design.health()
     }
 }
 
