@@ -58,9 +58,9 @@ fn risks_have_the_derivatives_they_report() {
 
         let mut slope = vec![f64::NAN; dim];
         let value = risk.value_and_gradient(point, &mut slope);
-        assert!(close(value, problem.value(point), 1e-12, 0.0), "{name}: value");
+        assert!(close(value, problem.value_at(point), 1e-12, 0.0), "{name}: value");
         assert!(close(risk.value(point), value, 1e-13, 0.0), "{name}: value alone");
-        let numeric = differences(&x, |x| vec![problem.value(SparseRef::new(&all, x))]).concat();
+        let numeric = differences(&x, |x| vec![problem.value_at(SparseRef::new(&all, x))]).concat();
         assert_close(&format!("{name}: gradient"), &slope, &numeric, 1e-6);
 
         let numeric = differences(&x, |x| gradient(&risk, SparseRef::new(&all, x)));
@@ -100,7 +100,7 @@ fn restricted_risks_are_the_risk_on_the_support() {
         assert_eq!(restricted.dim(), 5);
         let mut slope = vec![f64::NAN; 5];
         let value = restricted.value_and_gradient(&x, &mut slope);
-        assert!(close(value, problem.value(SparseRef::new(&support, &x)), 1e-12, 0.0), "{name}: value");
+        assert!(close(value, problem.value_at(SparseRef::new(&support, &x)), 1e-12, 0.0), "{name}: value");
         assert_close(&name, &slope, &support.map(|j| whole[j]), 1e-12);
 
         let hessian = risk.hessian(SparseRef::new(&support, &x)).unwrap().block(&support, &support);
@@ -120,7 +120,7 @@ fn restricted_risks_are_the_risk_on_the_support() {
                 assert!(close(lower[(a, b)], hessian[(a, b)], 1e-12, 1e-3), "{name}: matrix");
             }
         }
-        assert!(close(restricted.reference_value(), problem.value(SparseRef::ZERO), 1e-12, 0.0), "{name}: f(0)");
+        assert!(close(restricted.reference_value(), problem.value_at(SparseRef::ZERO), 1e-12, 0.0), "{name}: f(0)");
     }
 }
 
@@ -192,7 +192,7 @@ fn newton_conjugate_gradients_and_lbfgs_agree() {
                     let outcome = minimise(&mut f, &mut x, &InnerOptions::EXACT);
                     assert_eq!(outcome.ended, Ended::Converged, "{name} {order:?}");
                     let point = SparseRef::new(&support, &x);
-                    assert!(close(outcome.value, problem.value(point), 1e-11, 1e-12), "{name} {order:?}: value");
+                    assert!(close(outcome.value, problem.value_at(point), 1e-11, 1e-12), "{name} {order:?}: value");
                     assert!(outcome.value <= first, "{name} {order:?}: f rose");
                     // The minimum is at most |g|^2 / 2 lambda below (the intercept apart, whose curvature is larger).
                     let g = gradient(&risk, point);
@@ -266,11 +266,11 @@ fn one_step_is_one_step_and_nothing_is_nothing() {
             let mut f = Only { inner: risk.restrict(&[0, 1, 5]), order };
             let mut x = vec![0.0; 3];
             let outcome = minimise(&mut f, &mut x, &InnerOptions::ONE_STEP);
-            assert!(outcome.iterations <= 1 && outcome.value < problem.value(SparseRef::ZERO), "{order:?}");
+            assert!(outcome.iterations <= 1 && outcome.value < problem.value_at(SparseRef::ZERO), "{order:?}");
             let mut f = Only { inner: risk.restrict(&[]), order };
             let outcome = minimise(&mut f, &mut [], &InnerOptions::EXACT);
             assert_eq!((outcome.iterations, outcome.ended), (0, Ended::Converged));
-            assert!(close(outcome.value, problem.value(SparseRef::ZERO), 1e-12, 0.0));
+            assert!(close(outcome.value, problem.value_at(SparseRef::ZERO), 1e-12, 0.0));
         }
     }
 }
@@ -361,6 +361,6 @@ fn separable_data_without_a_ridge_end_unattained() {
         let outcome = minimise(&mut f, &mut x, &InnerOptions::EXACT);
         assert_eq!(outcome.ended, Ended::Unattained, "{order:?}");
         assert!(x.iter().all(|v| v.is_finite()) && outcome.value < 1e-8, "{order:?}: {x:?}");
-        assert!(close(outcome.value, problem.value(SparseRef::new(&[0, 1], &x)), 1e-9, 0.0), "{order:?}");
+        assert!(close(outcome.value, problem.value_at(SparseRef::new(&[0, 1], &x)), 1e-9, 0.0), "{order:?}");
     }
 }
