@@ -163,9 +163,20 @@ impl<'a> Run<'a> {
     pub fn evaluate(&self, support: Vec<usize>, x: Vec<f64>) -> Iterate {
         let value = self.objective.value(SparseRef::new(&support, &x));
         // Down to nothing along a ray: the same test as the inner minimisers', for those who take no inner steps.
-        let nothing = value <= 1e-9 * self.at_zero.get_or_init(|| self.objective.value(SparseRef::ZERO)).abs();
+        let nothing = value <= 1e-9 * self.at_zero().abs();
         let attained = !(nothing && self.objective.restrict(&support).has_tail());
         Iterate::new(support, x, value, attained)
+    }
+
+    /// f(0), computed once: the size of f.
+    fn at_zero(&self) -> f64 {
+        *self.at_zero.get_or_init(|| self.objective.value(SparseRef::ZERO))
+    }
+
+    /// A fall of f from a point that is none: `share` of f there, or what rounding leaves of f(0). Without the second part a fit that explains (nearly)
+    /// everything is refined for ever.
+    pub fn trifle(&self, at: &Iterate, share: f64) -> f64 {
+        share * at.value.abs() + 1e-15 * self.at_zero().abs()
     }
 
     /// Who is to blame for a value that is not finite: the column that spoils the gradient at zero, if one does.
@@ -311,9 +322,9 @@ impl<'a> Run<'a> {
     }
 
     /// Replaces the lower bound in the last row of the trace.
-    pub fn set_last_bound(&mut self, bound: f64) {
+    pub fn set_last_bound(&mut self, bound: Option<f64>) {
         if let Some(row) = self.trace.last_mut() {
-            row.dual = Some(bound);
+            row.dual = bound;
         }
     }
 

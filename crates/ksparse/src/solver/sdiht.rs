@@ -136,6 +136,7 @@ fn block_step(ascent: &mut Ascent, risk: &Risk, block: usize, w: &mut [f64]) {
         let change = ascent.a[i] - before;
         if change != 0.0 {
             design.row_add(i, unit * risk.weights()[i] * change, &mut ascent.u);
+            ascent.additions += 1;
         }
     }
     risk.free().iter().for_each(|&j| ascent.u[j] = 0.0);
