@@ -198,9 +198,8 @@ impl Small {
     }
 }
 
-/// Opens a file without reading it.
-pub(crate) fn open(path: &Path) -> Result<Table> {
-    let name = path.display().to_string();
+/// Opens a plain file without reading it.
+pub(crate) fn open(name: String, file: &File) -> Result<Table> {
     if cfg!(target_endian = "big") {
         return Err(Error::input(
             &*name,
@@ -208,7 +207,7 @@ pub(crate) fn open(path: &Path) -> Result<Table> {
             "convert the file to .npz elsewhere",
         ));
     }
-    let (mapped, small) = Mapped::open(path, |bytes| {
+    let (mapped, small) = Mapped::open(&name, file, |bytes| {
         let layout = Layout::parse(&name, bytes, bytes.len() as u64)?;
         let footer = Layout::check_footer(&name, &bytes[layout.end()..])?;
         let small = layout.small_parts(&name, bytes, &footer)?;
@@ -228,7 +227,7 @@ pub(crate) fn open(path: &Path) -> Result<Table> {
     Ok(small.table(Matrix::Mapped(mapped), name))
 }
 
-/// Reads a file that cannot be mapped: from standard input, or compressed. All of it is verified.
+/// Reads a file that cannot or shall not be mapped: from a pipe, or compressed. All of it is verified.
 pub(crate) fn read(source: &mut Source) -> Result<Table> {
     let name = source.name.clone();
     let bytes = source.read_all()?;
@@ -237,6 +236,7 @@ pub(crate) fn read(source: &mut Source) -> Result<Table> {
     layout.verify(&name, &mut &bytes[HEADER..], &footer)?;
     let small = layout.small_parts(&name, &bytes, &footer)?;
     let section = |s: usize| &bytes[layout.sections[s].clone()];
+    source.memory.take(bytes.len(), || "the matrix".into())?;
     let values: Vec<f64> = section(VALUES).as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
     let matrix = if layout.sparse {
         let pointers: Vec<u64> = section(POINTERS).as_chunks::<8>().0.iter().map(|b| u64::from_le_bytes(*b)).collect();
