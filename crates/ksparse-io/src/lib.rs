@@ -64,4 +64,5 @@ pub use options::{Compression, Format, Header, Need, ReadOptions, Storage, Write
 pub use output::{remove_unfinished, write_atomically};
 pub use read::{read, read_bytes};
 pub use table::{Matrix, MatrixRef, Table, Target};
+pub use target::target_beside;
 pub use write::{convert, write};

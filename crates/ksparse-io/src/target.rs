@@ -83,6 +83,11 @@ pub(crate) fn companion(path: &Path, format: Format) -> Option<PathBuf> {
     Some(path)
 }
 
+/// The file beside this one that holds its target, or would, by its name.
+pub fn target_beside(path: &Path) -> Option<PathBuf> {
+    Format::from_path(path, false).and_then(|format| companion(path, format))
+}
+
 /// A target alone: NumPy, Matrix Market, or text with one value per line (and perhaps a name on top).
 pub(crate) fn read(path: &Path, nrows: usize, memory: Option<u64>) -> Result<Target> {
     let mut source = Source::open(path, memory)?;

@@ -10,7 +10,7 @@ use ksparse::design::{Dense, Design};
 use ksparse::graphical::{self, Classes, Confusion, Network, Precision, Units, screen_by_t};
 use ksparse::select::Folds;
 use ksparse::solver::{Grahtp, Solver};
-use ksparse::{Path, SparseRef, Threads};
+use ksparse::{Path, SparseRef};
 use ksparse_io::{Labels, Need};
 use serde_json::json;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ pub struct LdaArgs {
 
 pub fn run(args: &LdaArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
-    Threads::new(args.solver.threads)?.run(|| lda(args, &*solver, screen))
+    args.solver.pool(screen)?.run(|| lda(args, &*solver, screen))
 }
 
 /// Samples with labels.

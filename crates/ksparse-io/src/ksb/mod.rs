@@ -119,7 +119,10 @@ impl Layout {
         }
         let long = |at: usize| (u64::from(word(at)) | u64::from(word(at + 4)) << 32) as usize;
         let (sparse, nrows, ncols, stored) = (word(12) == 1, long(16), long(24), long(32));
-        let lengths = std::array::from_fn(|s| long(48 + 16 * s));
+        let lengths: [usize; 6] = std::array::from_fn(|s| long(48 + 16 * s));
+        if lengths.iter().any(|&l| l as u64 > file_length) {
+            return Err(damaged(name, format!("the file ends too early, after {file_length} bytes")));
+        }
         // The header is genuine; the arithmetic is checked all the same.
         let bad = || damaged(name, "the sizes in the header contradict each other");
         let wide =
@@ -131,9 +134,6 @@ impl Layout {
             [0, 0, if stored == full { wide(stored, 8)? } else { return Err(bad()) }]
         };
         let by_row = |length: usize| length == 0 || nrows.checked_mul(8) == Some(length);
-        if lengths.iter().any(|&l| l as u64 > file_length) {
-            return Err(damaged(name, format!("the file ends too early, after {file_length} bytes")));
-        }
         let layout = Self::new(sparse, nrows, ncols, stored, lengths);
         if lengths[..3] != expected || !by_row(lengths[TARGET]) || !by_row(lengths[WEIGHTS]) {
             return Err(bad());
@@ -251,12 +251,21 @@ pub(crate) fn read(source: &mut Source) -> Result<Table> {
     Ok(table)
 }
 
-/// Compares every byte of a `.ksb` file with its checksums: reads it once from end to end.
+/// Compares every section of a `.ksb` file with its checksum, in one pass from end to end, and checks its pointers and indices as opening
+/// does. A file that is compressed or comes through a pipe is read into memory for that.
 pub fn verify(path: &Path) -> Result<()> {
-    let name = path.display().to_string();
+    let mut source = Source::open(path, None)?;
+    if !source.head().starts_with(MAGIC) {
+        let remedy = "give a file that `ksparse convert` wrote; other formats are checked whenever they are read";
+        return Err(Error::input(&*source.name, "this is no .ksb file, or its first bytes are damaged", remedy));
+    }
+    let name = source.name.clone();
+    let Some(mut file) = source.file.take().filter(|_| source.compression.is_none()) else {
+        return read(&mut source).map(drop);
+    };
     let fail = |e| Error::io(path, "read", e);
-    let mut file = File::open(path).map_err(fail)?;
     let length = file.metadata().map_err(fail)?.len();
+    io::Seek::rewind(&mut file).map_err(fail)?;
     let mut header = Vec::new();
     (&mut file).take(HEADER as u64).read_to_end(&mut header).map_err(fail)?;
     let layout = Layout::parse(&name, &header, length)?;
@@ -264,7 +273,8 @@ pub fn verify(path: &Path) -> Result<()> {
     let mut footer = Vec::new();
     io::Seek::seek(&mut file, io::SeekFrom::Start(layout.end() as u64)).map_err(fail)?;
     file.read_to_end(&mut footer).map_err(fail)?;
-    layout.compare(&name, &sums, &Layout::check_footer(&name, &footer)?)
+    layout.compare(&name, &sums, &Layout::check_footer(&name, &footer)?)?;
+    open(name, &file).map(drop)
 }
 
 impl Layout {
