@@ -1,5 +1,5 @@
-//! Signals. Ctrl-C: while a solver runs, the first one ends it with the best found so far; anywhere else it ends the command,
-//! and no file is left half written either way.
+//! Signals. Ctrl-C: while a solver runs, the first one ends it with the best found so far; anywhere else it ends the
+//! command, and no file is left half written either way.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,7 +19,8 @@ pub fn install() {
             std::process::exit(EXIT_CODE);
         }
     });
-    // A file larger than allowed (ulimit -f) then is an error of writing like a full disk, and does not end the command on the spot.
+    // A file larger than allowed (ulimit -f) then is an error of writing like a full disk, and does not end the
+    // command on the spot.
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }

@@ -20,7 +20,8 @@ pub fn write_all(files: &[(&Option<PathBuf>, Option<String>)]) -> Result<()> {
     result
 }
 
-/// `Err` for a file that could not be written later on, better now than after an hour of work; and for one that is an input too, or named twice.
+/// `Err` for a file that could not be written later on, better now than after an hour of work; and for one that is an
+/// input too, or named twice.
 pub fn check(paths: &[&Option<PathBuf>], inputs: &[PathBuf]) -> Result<()> {
     let paths: Vec<&Path> = paths.iter().filter_map(|path| path.as_deref()).collect();
     ksparse_io::check_outputs(&paths, inputs)?;

@@ -53,7 +53,8 @@ impl Table {
         Self { rows: vec![headings.iter().map(ToString::to_string).collect()] }
     }
 
-    /// One more row, of as many cells as there are headings. Nobody reads a cell of more than a hundred characters: it is cut.
+    /// One more row, of as many cells as there are headings. Nobody reads a cell of more than a hundred characters:
+    /// it is cut.
     pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells.into_iter().map(cut).collect());
     }

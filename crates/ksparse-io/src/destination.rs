@@ -28,7 +28,8 @@ impl Destination {
         }
         let mut path = path.to_path_buf();
         for _ in 0..MOST_LINKS {
-            // Looked at before it is followed: as a link it would lead to the file behind the descriptor, which must not be replaced.
+            // Looked at before it is followed: as a link it would lead to the file behind the descriptor, which must
+            // not be replaced.
             match descriptor(&path) {
                 Some(Descriptor { number: 1, own: true }) => return Ok(Self::StandardOutput),
                 Some(_) => return Ok(Self::Open(path)),
@@ -59,7 +60,8 @@ struct Descriptor {
     own: bool,
 }
 
-/// Whether a path names an open file: `/dev/fd/1`, `/proc/self/fd/1` and what they are called after links in their directories.
+/// Whether a path names an open file: `/dev/fd/1`, `/proc/self/fd/1` and what they are called after links in their
+/// directories.
 fn descriptor(path: &Path) -> Option<Descriptor> {
     let number = path.file_name()?.to_str()?.parse().ok()?;
     let directory = fs::canonicalize(path.parent()?).ok()?;
@@ -76,8 +78,8 @@ pub fn is_standard_output(path: &Path) -> bool {
     matches!(Destination::of(path), Ok(Destination::StandardOutput))
 }
 
-/// `Err` if a file to be written is one of those to be read, is where standard output goes, or is to be written twice: whatever the names
-/// and links that lead to it. `-` is no file, and neither are pipes and devices.
+/// `Err` if a file to be written is one of those to be read, is where standard output goes, or is to be written
+/// twice: whatever the names and links that lead to it. `-` is no file, and neither are pipes and devices.
 pub fn check_outputs(outputs: &[impl AsRef<Path>], inputs: &[impl AsRef<Path>]) -> Result<()> {
     let mut taken: Vec<(Identity, String)> = Vec::new();
     for input in inputs.iter().map(AsRef::as_ref) {

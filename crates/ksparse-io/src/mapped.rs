@@ -8,9 +8,9 @@ use memmap2::Mmap;
 use std::fs::File;
 
 /// A matrix that lives in a mapped file. The system reads its pages on demand and may drop them again, so it may be larger
-/// than memory. Do not shorten the file meanwhile: the system ends a program that reads beyond the end (SIGBUS), and nothing can be done about it
-/// here. Our own writers rename a new file into place, which leaves the old one as it was; where others may write, read with
-/// [`crate::ReadOptions::no_mmap`].
+/// than memory. Do not shorten the file meanwhile: the system ends a program that reads beyond the end (SIGBUS), and
+/// nothing can be done about it here. Our own writers rename a new file into place, which leaves the old one as it
+/// was; where others may write, read with [`crate::ReadOptions::no_mmap`].
 #[derive(Debug)]
 pub struct Mapped {
     // Before the map: fields are dropped in this order.

@@ -1,7 +1,8 @@
-//! Memory is asked for before it is taken: a file of a few bytes may claim any number of rows, or swell when it is decompressed.
+//! Memory is asked for before it is taken: a file of a few bytes may claim any number of rows, or swell when it is
+//! decompressed.
 //!
-//! A reader keeps count of what it holds, the pieces and what is made of them, and is refused beyond its limit. So is every allocation
-//! whose size a file decides and the system does not grant.
+//! A reader keeps count of what it holds, the pieces and what is made of them, and is refused beyond its limit. So is
+//! every allocation whose size a file decides and the system does not grant.
 
 use crate::error::{Error, Result};
 use std::fs;
@@ -39,7 +40,8 @@ impl Memory {
         Err(self.refused(before.saturating_add(bytes), what()))
     }
 
-    /// `Err` if there is no room for the vectors that whoever uses a table of this shape needs, however few of its entries are stored.
+    /// `Err` if there is no room for the vectors that whoever uses a table of this shape needs, however few of its
+    /// entries are stored.
     pub fn check_shape(&self, nrows: usize, ncols: usize) -> Result<()> {
         let bytes = (nrows.saturating_add(ncols) as u64).saturating_mul(2 * size_of::<f64>() as u64);
         if bytes <= self.room() {
@@ -79,8 +81,9 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// What the system has left for this process: memory and swap that are free, within what a control group and the limit on its address space
-/// allow. Where the system does not tell (it is no Linux), there is no limit but what allocations are granted.
+/// What the system has left for this process: memory and swap that are free, within what a control group and the
+/// limit on its address space allow. Where the system does not tell (it is no Linux), there is no limit but what
+/// allocations are granted.
 pub(crate) fn free() -> u64 {
     let field = |file: &str, name: &str, column: usize| -> Option<u64> {
         let text = fs::read_to_string(file).ok()?;

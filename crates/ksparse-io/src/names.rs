@@ -61,8 +61,9 @@ fn by_number(name: &str, names: Option<&[String]>, ncols: usize) -> Result<usize
     }
 }
 
-/// Gives every column a name of its own, since a model finds its columns by name: the second `x` becomes `x.2`, the third column, if it has no
-/// name, `V3`. The new names depend on the order of the columns alone. Returns what a person should know, if any was changed.
+/// Gives every column a name of its own, since a model finds its columns by name: the second `x` becomes `x.2`, the
+/// third column, if it has no name, `V3`. The new names depend on the order of the columns alone. Returns what a
+/// person should know, if any was changed.
 pub(crate) fn distinguish(names: &mut [String]) -> Option<String> {
     // Every name in the file stays with the first column that has it.
     let mut taken: HashSet<String> = names.iter().filter(|name| !name.is_empty()).cloned().collect();

@@ -233,7 +233,8 @@ impl Header {
         }
     }
 
-    /// Calls `each` with every item, which takes `width` bytes of memory. That grows with what is there, not with what the header claims.
+    /// Calls `each` with every item, which takes `width` bytes of memory. That grows with what is there, not with
+    /// what the header claims.
     fn items(&self, reader: &mut impl Read, memory: &Memory, width: usize, mut each: impl FnMut(&[u8])) -> Outcome<()> {
         let mut left = self.count()?;
         let step = (1 << 16) / self.size;

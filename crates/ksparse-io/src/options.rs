@@ -187,10 +187,11 @@ pub struct ReadOptions {
     pub drop: Vec<String>,
     /// How to store the matrix.
     pub storage: Storage,
-    /// Bytes that reading may take; what the system has left when `None`. What would take more is an error, but for svmlight text that
-    /// [`crate::convert`] makes into `.ksb`: it is read several times instead.
+    /// Bytes that reading may take; what the system has left when `None`. What would take more is an error, but for
+    /// svmlight text that [`crate::convert`] makes into `.ksb`: it is read several times instead.
     pub memory: Option<u64>,
-    /// Reads `.ksb` files into memory instead of mapping them: for files that someone may shorten or overwrite meanwhile.
+    /// Reads `.ksb` files into memory instead of mapping them: for files that someone may shorten or overwrite
+    /// meanwhile.
     pub no_mmap: bool,
 }
 

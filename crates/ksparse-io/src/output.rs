@@ -10,8 +10,8 @@ use tempfile::NamedTempFile;
 
 /// Lets `body` write a file that appears under its name only when it is complete: a failure leaves what was there before.
 ///
-/// `-` and `/dev/stdout` are standard output. What is no regular file (a pipe, `/dev/null`) or is open already (`/dev/fd/3`) is
-/// written to directly, behind what it holds. A link is followed, also to a file that is yet to be.
+/// `-` and `/dev/stdout` are standard output. What is no regular file (a pipe, `/dev/null`) or is open already
+/// (`/dev/fd/3`) is written to directly, behind what it holds. A link is followed, also to a file that is yet to be.
 ///
 /// ```
 /// use std::io::Write;
@@ -63,8 +63,9 @@ fn fill(file: &File, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io:
 /// The files under construction; `None` once there may be no more.
 static UNFINISHED: Mutex<Option<Vec<PathBuf>>> = Mutex::new(Some(Vec::new()));
 
-/// Removes the files under construction and refuses new ones: for a program that is about to end in the middle of its work, as on Ctrl-C.
-/// (It locks, so it must not be called inside a signal handler, but on a thread that hears of the signal.)
+/// Removes the files under construction and refuses new ones: for a program that is about to end in the middle of its
+/// work, as on Ctrl-C. (It locks, so it must not be called inside a signal handler, but on a thread that hears of the
+/// signal.)
 pub fn remove_unfinished() {
     for path in unfinished().take().into_iter().flatten() {
         // Best effort: there is nobody to tell.
@@ -94,7 +95,8 @@ impl Beside {
         let Some(list) = list.as_mut() else {
             return Err(io::Error::new(io::ErrorKind::Interrupted, "the program is about to end"));
         };
-        // A name that nobody can foresee, and never a file or link that is there already; permissions as for any new file.
+        // A name that nobody can foresee, and never a file or link that is there already; permissions as for any new
+        // file.
         let mut builder = tempfile::Builder::new();
         builder.prefix(".ksparse-").suffix(".tmp");
         let file = builder.make_in(parent, |path| OpenOptions::new().write(true).create_new(true).open(path))?;

@@ -7,6 +7,7 @@ use crate::options::{Format, Need, ReadOptions};
 use crate::roles::{self, Columns, Role};
 use crate::source::Source;
 use crate::table::{Matrix, MatrixRef, Table, Target};
+use crate::text::FINITE;
 use crate::{delimited, ksb, mtx, npy, npz, svmlight, target};
 use ksparse::design::{Dense, Sparse};
 use std::path::Path;
@@ -118,11 +119,11 @@ fn take_columns(table: &mut Table, memory: &Memory, options: &ReadOptions) -> Re
     let roles = roles::assign(&columns, &ReadOptions { target, need, ..options.clone() }, &mut Vec::new())?;
     let find = |role: Role| roles.iter().position(|r| *r == role);
     if let Some(j) = find(Role::Target) {
-        table.target = Some(Target::Numbers(column(&table.matrix, j)));
+        table.target = Some(Target::Numbers(column(table, j)?));
         table.target_name = table.names.as_ref().map(|names| names[j].clone());
     }
     if let Some(j) = find(Role::Weights) {
-        let weights = column(&table.matrix, j);
+        let weights = column(table, j)?;
         if let Some(i) = weights.iter().position(|w| *w < 0.0) {
             let problem = format!("the weight of row {} is {}", i + 1, weights[i]);
             return Err(Error::input(&*table.source, problem, "weights must be 0 or more"));
@@ -131,31 +132,42 @@ fn take_columns(table: &mut Table, memory: &Memory, options: &ReadOptions) -> Re
     }
     let kept: Vec<usize> = (0..roles.len()).filter(|&j| roles[j] == Role::Feature).collect();
     memory.take(12 * table.matrix.stored(), || "the remaining columns".into())?;
-    table.matrix = columns_of(&table.matrix, &kept)?;
+    table.matrix = columns_of(table, &kept)?;
     if let Some(names) = &mut table.names {
         *names = kept.iter().map(|&j| names[j].clone()).collect();
     }
     Ok(())
 }
 
-fn column(matrix: &Matrix, j: usize) -> Vec<f64> {
-    match matrix.view() {
+fn column(table: &Table, j: usize) -> Result<Vec<f64>> {
+    let full = match table.matrix.view() {
         MatrixRef::Dense(dense) => dense.column(j).to_vec(),
         MatrixRef::Sparse(sparse) => {
-            let mut full = vec![0.0; matrix.design().nrows()];
+            let mut full = vec![0.0; table.nrows()];
             let (rows, values) = sparse.column(j);
             rows.iter().zip(values).for_each(|(&i, &v)| full[i as usize] = v);
             full
         }
+    };
+    check_finite(table, &full)?;
+    Ok(full)
+}
+
+/// Whoever opened a mapped file did not look at its values; whoever copies them does.
+fn check_finite(table: &Table, values: &[f64]) -> Result<()> {
+    match values.iter().find(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(v) => Err(Error::input(&*table.source, format!("a value is {v}"), FINITE)),
     }
 }
 
 /// Some columns, copied.
-fn columns_of(matrix: &Matrix, kept: &[usize]) -> Result<Matrix> {
-    let n = matrix.design().nrows();
-    Ok(match matrix.view() {
+fn columns_of(table: &Table, kept: &[usize]) -> Result<Matrix> {
+    let n = table.nrows();
+    Ok(match table.matrix.view() {
         MatrixRef::Dense(dense) => {
             let values = kept.iter().flat_map(|&j| dense.column(j)).copied().collect::<Vec<f64>>();
+            check_finite(table, &values)?;
             Matrix::Dense(Dense::from_columns(n, kept.len(), values)?)
         }
         MatrixRef::Sparse(sparse) => {
@@ -166,6 +178,7 @@ fn columns_of(matrix: &Matrix, kept: &[usize]) -> Result<Matrix> {
                 values.extend_from_slice(column.1);
                 pointers.push(rows.len() as u64);
             }
+            check_finite(table, &values)?;
             Matrix::Sparse(Sparse::from_columns(n, kept.len(), pointers, rows, values)?)
         }
     })

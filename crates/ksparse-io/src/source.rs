@@ -157,8 +157,8 @@ fn compression_of(start: &[u8]) -> Option<Compression> {
     }
 }
 
-/// All of them read on through concatenated streams, as the command-line tools do. An .xz file says how much its decoder needs, which may be
-/// gigabytes; the others need little.
+/// All of them read on through concatenated streams, as the command-line tools do. An .xz file says how much its
+/// decoder needs, which may be gigabytes; the others need little.
 fn decompressor(
     kind: Compression,
     raw: impl io::BufRead + Send + 'static,

@@ -52,8 +52,8 @@ pub fn write(table: &Table, path: &Path, options: &WriteOptions) -> Result<Vec<S
 
 /// Reads one file and writes another; `relabel` may change the target on the way. Returns the table and what got lost in writing.
 ///
-/// Where the matrix would not fit into the memory allowed (at most 2 GiB unless the options say otherwise) and the text is svmlight, `.ksb` is
-/// written by reading the text several times.
+/// Where the matrix would not fit into the memory allowed (at most 2 GiB unless the options say otherwise) and the
+/// text is svmlight, `.ksb` is written by reading the text several times.
 pub fn convert(
     from: &Path,
     to: &Path,

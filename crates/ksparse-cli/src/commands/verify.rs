@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 /// Compare a .ksb file with its checksums
 ///
-/// A .ksb file is opened without looking at its values. This reads all of it once and says which part is damaged: with exit code 2, and 0
-/// if all is as it was written.
+/// A .ksb file is opened without looking at its values. This reads all of it once and says which part is damaged:
+/// with exit code 2, and 0 if all is as it was written.
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
     /// A file that `ksparse convert` wrote, also compressed; - is standard input

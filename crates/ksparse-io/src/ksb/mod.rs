@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::mapped::{Borrowed, Mapped};
 use crate::options::Format;
 use crate::source::Source;
-use crate::table::{Matrix, Table, Target};
+use crate::table::{Matrix, MatrixRef, Table, Target};
 use ksparse::design::{Dense, Sparse};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -69,6 +69,14 @@ struct Layout {
 
 fn damaged(name: &str, problem: impl Into<String>) -> Error {
     Error::input(name, problem, "the file was cut short or altered: convert the data again")
+}
+
+/// Nothing else is ever written; a file from elsewhere may hold anything under the right checksums.
+fn check_finite(name: &str, what: &str, values: &[f64]) -> Result<()> {
+    match values.iter().find(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(v) => Err(Error::input(name, format!("{what} is {v}"), crate::text::FINITE)),
+    }
 }
 
 impl Layout {
@@ -176,8 +184,14 @@ impl Layout {
         if misfit {
             return Err(damaged(name, "the number of names does not fit the matrix"));
         }
-        let target = text.labels.map(Target::Text).or(numbers(TARGET).map(Target::Numbers));
-        Ok(Small { target, target_name: text.target_name, weights: numbers(WEIGHTS), names: text.names })
+        let (target, weights) = (numbers(TARGET), numbers(WEIGHTS));
+        check_finite(name, "the target", target.as_deref().unwrap_or_default())?;
+        check_finite(name, "a weight", weights.as_deref().unwrap_or_default())?;
+        if let Some(w) = weights.iter().flatten().find(|w| **w < 0.0) {
+            return Err(damaged(name, format!("a weight is {w}")));
+        }
+        let target = text.labels.map(Target::Text).or(target.map(Target::Numbers));
+        Ok(Small { target, target_name: text.target_name, weights, names: text.names })
     }
 }
 
@@ -238,6 +252,7 @@ pub(crate) fn read(source: &mut Source) -> Result<Table> {
     let section = |s: usize| &bytes[layout.sections[s].clone()];
     source.memory.take(bytes.len(), || "the matrix".into())?;
     let values: Vec<f64> = section(VALUES).as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
+    check_finite(&name, "a value", &values)?;
     let matrix = if layout.sparse {
         let pointers: Vec<u64> = section(POINTERS).as_chunks::<8>().0.iter().map(|b| u64::from_le_bytes(*b)).collect();
         let rows: Vec<u32> = section(ROWS).as_chunks::<4>().0.iter().map(|b| u32::from_le_bytes(*b)).collect();
@@ -251,8 +266,9 @@ pub(crate) fn read(source: &mut Source) -> Result<Table> {
     Ok(table)
 }
 
-/// Compares every section of a `.ksb` file with its checksum, in one pass from end to end, and checks its pointers and indices as opening
-/// does. A file that is compressed or comes through a pipe is read into memory for that.
+/// Compares every section of a `.ksb` file with its checksum, in one pass from end to end, and checks its pointers
+/// and indices as opening does, and that all values are finite. A file that is compressed or comes through a pipe is
+/// read into memory for that.
 pub fn verify(path: &Path) -> Result<()> {
     let mut source = Source::open(path, None)?;
     if !source.head().starts_with(MAGIC) {
@@ -274,7 +290,13 @@ pub fn verify(path: &Path) -> Result<()> {
     io::Seek::seek(&mut file, io::SeekFrom::Start(layout.end() as u64)).map_err(fail)?;
     file.read_to_end(&mut footer).map_err(fail)?;
     layout.compare(&name, &sums, &Layout::check_footer(&name, &footer)?)?;
-    open(name, &file).map(drop)
+    let table = open(name.clone(), &file)?;
+    match table.matrix.view() {
+        MatrixRef::Dense(dense) => (0..table.ncols()).try_for_each(|j| check_finite(&name, "a value", dense.column(j))),
+        MatrixRef::Sparse(sparse) => {
+            (0..table.ncols()).try_for_each(|j| check_finite(&name, "a value", sparse.column(j).1))
+        }
+    }
 }
 
 impl Layout {

@@ -173,8 +173,8 @@ impl Stability {
         self.frequencies_until(samples, units, &|s| fit(s).map(Some), &|| false).map(|(frequencies, _)| frequencies)
     }
 
-    /// The same within limits: no resample is begun once `stop` says so, and one for which `fit` finds `None` does not count. Returns how many did,
-    /// too; without any, all frequencies are 0.
+    /// The same within limits: no resample is begun once `stop` says so, and one for which `fit` finds `None` does
+    /// not count. Returns how many did, too; without any, all frequencies are 0.
     pub fn frequencies_until(
         &self,
         samples: &dyn Design,
