@@ -8,8 +8,11 @@ use ksparse_io::model::Model;
 use ksparse_io::{Format, Header, Labels, Matrix, Need, ReadOptions, Storage, Table, read, read_bytes, verify};
 use std::path::PathBuf;
 
+/// A name, and what is done with bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
 /// Every target by its name.
-pub const TARGETS: [(&str, fn(&[u8])); 10] = [
+pub const TARGETS: [Target; 10] = [
     ("svmlight", |data| run(data, Some(Format::Svmlight))),
     ("delimited", |data| run(data, Some(Format::Delimited))),
     ("npy", |data| run(data, Some(Format::Npy))),
