@@ -27,7 +27,7 @@ test: lint doc
 # Each part takes its time; what it finds, it prints with the number that repeats it.
 ATTACK_SECONDS ?= 600
 attack:
-	$(CARGO) test --locked --package ksparse-io --test attack -- --seconds $(ATTACK_SECONDS)
+	$(CARGO) test $(BUILD) --test attack -- --seconds $(ATTACK_SECONDS)
 
 # Not part of `test`, which needs no network.
 deny:

@@ -22,8 +22,9 @@ const MARKET: [&[u8]; 3] = [
     b"%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n",
 ];
 
-const MODEL: &[u8] = br#"{"format": "ksparse-model", "version": 1, "created_by": "x", "loss": {"name": "logistic", "scale": 1.5},
-  "labels": {"two": {"negative": "no", "positive": "yes"}}, "lambda": 1e-5, "k": 2, "solver": "auto", "status": "optimal",
+const MODEL: &[u8] = br#"{"format": "ksparse-model", "version": 1, "created_by": "x",
+  "loss": {"name": "logistic", "scale": 1.5}, "labels": {"two": {"negative": "no", "positive": "yes"}},
+  "lambda": 1e-5, "k": 2, "solver": "auto", "status": "optimal",
   "objective": 0.31, "standardized": false, "n": 100, "p": 5, "target": "y", "intercept": -0.2,
   "coefficients": [{"column": 1, "feature": "a", "value": 0.25}, {"column": 4, "feature": "b", "value": 1.5}]}"#;
 

@@ -60,6 +60,7 @@ pub use error::{Error, Place, Result, suggestion};
 pub use ksb::verify;
 pub use labels::Labels;
 pub use mapped::Mapped;
+pub use memory::free as free_memory;
 pub use options::{Compression, Format, Header, Need, ReadOptions, Storage, WriteOptions};
 pub use output::{remove_unfinished, write_atomically};
 pub use read::{read, read_bytes};

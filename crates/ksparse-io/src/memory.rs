@@ -84,7 +84,7 @@ fn size(bytes: u64) -> String {
 /// What the system has left for this process: memory and swap that are free, within what a control group and the
 /// limit on its address space allow. Where the system does not tell (it is no Linux), there is no limit but what
 /// allocations are granted.
-pub(crate) fn free() -> u64 {
+pub fn free() -> u64 {
     let field = |file: &str, name: &str, column: usize| -> Option<u64> {
         let text = fs::read_to_string(file).ok()?;
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;

@@ -3,6 +3,7 @@
 use crate::args::data::DataArgs;
 use crate::args::parse::{self, Ks};
 use crate::args::solve::SolverArgs;
+use crate::data::check_room;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::network_file;
@@ -109,6 +110,7 @@ pub fn run(args: &GraphArgs, screen: Screen) -> Result<()> {
 fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::Format>, screen: Screen) -> Result<()> {
     let table = read(args, args.data.data.clone(), screen)?;
     let blame = |error: ksparse::Error| Failure::from(error).within(&table.source);
+    check_room(table.ncols(), table.ncols(), "a covariance matrix").map_err(|error| error.within(&table.source))?;
     let units = if args.original_units { Units::Original } else { Units::Standardized };
     let covariance = if args.covariance {
         let s = square(&table)?;

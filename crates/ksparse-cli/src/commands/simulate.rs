@@ -1,6 +1,7 @@
 //! `ksparse simulate`: data of which the truth is known.
 
 use crate::args::parse;
+use crate::data::check_room;
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::report::{self, Facts};
@@ -81,9 +82,9 @@ pub fn run(args: &SimulateArgs, screen: Screen) -> Result<()> {
     let (n, p, k, seed) = (args.rows as usize, args.cols as usize, args.nonzeros as usize, args.seed);
     let correlation =
         if args.correlation == 0.0 { Correlation::Independent } else { Correlation::Ar1(args.correlation) };
-    let too_large = || Failure::Input(format!("{n} rows of {p} columns do not fit into memory: take fewer"));
-    if args.model != "text" && n.checked_mul(p).is_none_or(|entries| entries > 1 << 33) {
-        return Err(too_large());
+    match args.model.as_str() {
+        "text" => check_room(n.saturating_add(p), 8, "the vectors of a matrix")?,
+        _ => check_room(n, p, "a matrix")?,
     }
     let (table, truth) = match args.model.as_str() {
         "linear" => with_truth(simulate::linear(n, p, k, correlation, args.noise, seed), Matrix::Dense, false)?,

@@ -26,6 +26,16 @@ fn sizes_that_cannot_be() {
 }
 
 #[test]
+fn matrices_made_in_full_are_checked_too() {
+    let bench = Bench::new();
+    bench.file("wide.svm", "1 10000000:1\n-1 1:1\n1 2:1\n");
+    for line in ["graph wide.svm -k 1", "simulate linear --rows 4000000000 --cols 1000000 -o out.csv"] {
+        let done = bench.run(line);
+        assert!(done.code == 2 && done.stderr.contains("does not fit into memory"), "ksparse {line}\n{}", done.stderr);
+    }
+}
+
+#[test]
 fn what_swells_when_it_is_decompressed() {
     let bench = Bench::new();
     bench.file("big.csv", format!("a,b,y\n{}", "0,0,0\n".repeat(1_000_000)));
