@@ -9,7 +9,7 @@ BUILD := --locked --workspace
 help:
 	@echo 'make demo    simulate data, fit, predict, choose k, draw a path: files in target/demo (seconds, once built)'
 	@echo 'make test    formatting, lints, documentation, all tests: what must pass before a commit'
-	@echo 'make attack  look for what breaks: altered files for every reader, ten minutes; ATTACK_SECONDS=60 for one'
+	@echo 'make attack  look for what breaks: altered files for every reader, ten minutes (ATTACK_SECONDS=60: one), then 20,000 problems for every bound'
 	@echo 'make deny    advisories and licences of the dependencies, with cargo-deny (needs the network)'
 	@echo 'make python  the Python part of them alone; ARGS go to pytest'
 	@echo 'make parquet the Parquet reader and writer, a feature whose libraries take minutes to build'
@@ -28,6 +28,7 @@ test: lint doc
 ATTACK_SECONDS ?= 600
 attack:
 	$(CARGO) test $(BUILD) --test attack -- --seconds $(ATTACK_SECONDS)
+	$(CARGO) test $(BUILD) --test bounds all_bounds -- --ignored --nocapture
 
 # Not part of `test`, which needs no network.
 deny:

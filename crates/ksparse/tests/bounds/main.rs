@@ -7,6 +7,7 @@ mod case;
 #[path = "../common/mod.rs"]
 mod common;
 mod double;
+mod found;
 
 use case::{Case, Exactly};
 use double::Double;
