@@ -207,7 +207,6 @@ pub fn coefficients(model: &Model, most: usize) -> String {
 /// A status for people. The exact search is there for its proof: how it ended without one is no matter of convergence.
 pub fn in_words(status: Status, solver: &str) -> String {
     match (solver, status) {
-        ("exact", Status::Tolerance) => "not proven: rounding errors keep the gap from closing".to_string(),
         ("exact", Status::MaxIterations) => "not proven: out of nodes".to_string(),
         ("exact", Status::TimeLimit) => "not proven: out of time".to_string(),
         _ => status.to_string(),
