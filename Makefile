@@ -4,11 +4,13 @@ CARGO ?= cargo
 BUILD := --locked --workspace
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test python parquet bench lint doc
+.PHONY: help demo test attack deny python parquet bench lint doc
 
 help:
 	@echo 'make demo    simulate data, fit, predict, choose k, draw a path: files in target/demo (seconds, once built)'
 	@echo 'make test    formatting, lints, documentation, all tests: what must pass before a commit'
+	@echo 'make attack  look for what breaks: altered files for every reader, ten minutes (ATTACK_SECONDS=60: one), then 20,000 problems for every bound'
+	@echo 'make deny    advisories and licences of the dependencies, with cargo-deny (needs the network)'
 	@echo 'make python  the Python part of them alone; ARGS go to pytest'
 	@echo 'make parquet the Parquet reader and writer, a feature whose libraries take minutes to build'
 	@echo 'make bench   compare with other libraries (bench/README.md); ARGS=--quick for a subset, ARGS=field for all of them'
@@ -21,6 +23,16 @@ demo:
 test: lint doc
 	$(CARGO) test $(BUILD)
 	$(MAKE) python
+
+# Each part takes its time; what it finds, it prints with the number that repeats it.
+ATTACK_SECONDS ?= 600
+attack:
+	$(CARGO) test $(BUILD) --test attack -- --seconds $(ATTACK_SECONDS)
+	$(CARGO) test $(BUILD) --test bounds all_bounds -- --ignored --nocapture
+
+# Not part of `test`, which needs no network.
+deny:
+	$(CARGO) deny --locked check
 
 # The Python package: its wheel is built and tested in a virtual environment of its own, .venv.
 python:

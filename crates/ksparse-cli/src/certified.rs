@@ -5,7 +5,7 @@ use crate::progress::Watcher;
 use crate::report::{count, seconds, significant};
 use crate::screen::{Screen, bold};
 use ksparse::certificate::{Certificate, CertifyOptions, certify};
-use ksparse::{Risk, Solution, Sparsity, Status};
+use ksparse::{Risk, Solution, Sparsity};
 use ksparse_plot::{Axis, Chart, Marker, Series};
 use serde::Serialize;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub struct Bound {
     pub gap: f64,
     /// The gap as a fraction of f.
     pub relative_gap: f64,
-    /// Whether the fit is proven optimal, to a millionth (`exact`: to its tolerance).
+    /// Whether the fit is proven optimal: the relative gap is at most a millionth.
     pub certified: bool,
     /// What `--certify` took.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ impl Certified {
             lower_bound,
             gap: (solution.value - lower_bound).max(0.0),
             relative_gap,
-            certified: solution.status == Status::Optimal || relative_gap <= CertifyOptions::default().tolerance,
+            certified: relative_gap <= CertifyOptions::default().tolerance,
             certify_seconds: None,
             relaxation: None,
         };
@@ -120,7 +120,8 @@ impl Bound {
         let bound =
             format!("{}: no model with {size} and this lambda goes below{taken}", significant(self.lower_bound));
         let gap = if self.certified {
-            format!("{}: this is the best model of its size", bold("proven optimal"))
+            let share = percent(self.relative_gap);
+            format!("{}: no model of this size is lower by more than {share}", bold("proven optimal"))
         } else {
             format!("{}: the best model of this size is lower by at most that", bold(&percent(self.relative_gap)))
         };

@@ -1,6 +1,6 @@
 //! The command line: what can be said. Help, completions and man pages come from these definitions.
 
-use crate::commands::{completions, convert, demo, fit, graph, lda, man, path, predict, show, simulate, split};
+use crate::commands::{completions, convert, demo, fit, graph, lda, man, path, predict, show, simulate, split, verify};
 use crate::screen::Screen;
 use clap::{Parser, Subcommand};
 
@@ -37,6 +37,7 @@ pub enum Command {
     Show(show::ShowArgs),
     Convert(convert::ConvertArgs),
     Split(split::SplitArgs),
+    Verify(verify::VerifyArgs),
     Simulate(simulate::SimulateArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),

@@ -10,6 +10,18 @@ use ksparse_io::model::LossSpec;
 use ksparse_io::{Labels, Need, Table, Target};
 use std::time::Instant;
 
+/// `Err` where a full matrix of this shape has no room: `what` says what it would be.
+pub fn check_room(rows: usize, columns: usize, what: &str) -> Result<()> {
+    let bytes = 8 * rows as u128 * columns as u128;
+    if bytes <= u128::from(ksparse_io::free_memory()) {
+        return Ok(());
+    }
+    let size = bytes as f64 / 1e9;
+    Err(Failure::Input(format!(
+        "{what} of {rows} x {columns} entries does not fit into memory: {size:.1} GB are needed; take fewer of them"
+    )))
+}
+
 /// A table with the time it took to read.
 pub struct Data {
     pub table: Table,

@@ -1,4 +1,5 @@
-//! Ctrl-C: while a solver runs, the first one ends it with the best found so far; anywhere else it ends the command.
+//! Signals. Ctrl-C: while a solver runs, the first one ends it with the best found so far; anywhere else it ends the
+//! command, and no file is left half written either way.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,9 +15,14 @@ pub fn install() {
     let _ = ctrlc::set_handler(|| {
         let again = ASKED.swap(true, Ordering::SeqCst);
         if again || !LISTENING.load(Ordering::SeqCst) {
+            ksparse_io::remove_unfinished();
             std::process::exit(EXIT_CODE);
         }
     });
+    // A file larger than allowed (ulimit -f) then is an error of writing like a full disk, and does not end the
+    // command on the spot.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
 /// Whether Ctrl-C was pressed.

@@ -133,7 +133,7 @@ impl<'a> Fitted<'a> {
             standardized: model.standardized,
             iterations: self.iterations,
             status: &model.status,
-            status_text: self.status.to_string(),
+            status_text: in_words(self.status, &model.solver),
             bound: self.bound,
             seconds: times.fit,
             read_seconds: times.read,
@@ -154,7 +154,7 @@ impl<'a> Fitted<'a> {
         let of = if self.model.standardized { " (of the standardised columns)" } else { "" };
         facts.add("objective", format!("{}{of}", bold(&significant(self.model.objective))));
         facts.add("solver", format!("{}, {}", self.model.solver, count(self.iterations, "iteration")));
-        facts.add("status", self.status.to_string());
+        facts.add("status", in_words(self.status, &self.model.solver));
         for (name, value) in self.bound.iter().flat_map(|bound| bound.facts(self.model.k)) {
             facts.add(name, value);
         }
@@ -202,6 +202,15 @@ pub fn coefficients(model: &Model, most: usize) -> String {
             writeln!(text, "{}", dim("features are counted from 1 here, from 0 in JSON; the target is not counted"));
     }
     text
+}
+
+/// A status for people. The exact search is there for its proof: how it ended without one is no matter of convergence.
+pub fn in_words(status: Status, solver: &str) -> String {
+    match (solver, status) {
+        ("exact", Status::MaxIterations) => "not proven: out of nodes".to_string(),
+        ("exact", Status::TimeLimit) => "not proven: out of time".to_string(),
+        _ => status.to_string(),
+    }
 }
 
 /// A status as one word for machines: `SupportStable` is `support-stable`.

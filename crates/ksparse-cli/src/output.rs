@@ -20,9 +20,12 @@ pub fn write_all(files: &[(&Option<PathBuf>, Option<String>)]) -> Result<()> {
     result
 }
 
-/// `Err` for a file that could not be written later on: better now than after an hour of work.
-pub fn check(paths: &[&Option<PathBuf>]) -> Result<()> {
-    for path in paths.iter().filter_map(|path| path.as_deref()) {
+/// `Err` for a file that could not be written later on, better now than after an hour of work; and for one that is an
+/// input too, or named twice.
+pub fn check(paths: &[&Option<PathBuf>], inputs: &[PathBuf]) -> Result<()> {
+    let paths: Vec<&Path> = paths.iter().filter_map(|path| path.as_deref()).collect();
+    ksparse_io::check_outputs(&paths, inputs)?;
+    for path in paths {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if path.as_os_str() == "-" || path.exists() && !path.is_dir() {
             continue;
@@ -39,6 +42,11 @@ pub fn check(paths: &[&Option<PathBuf>]) -> Result<()> {
         return Err(Failure::Work(format!("{}: cannot write: {problem}; choose another place", path.display())));
     }
     Ok(())
+}
+
+/// The same for a file of data, and the target that some formats put beside it.
+pub fn check_data(path: &Path, inputs: &[PathBuf]) -> Result<()> {
+    check(&[&Some(path.to_path_buf()), &ksparse_io::target_beside(path)], inputs)
 }
 
 /// Whether one of these files is standard output, which then holds nothing else.

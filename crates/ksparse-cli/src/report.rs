@@ -39,6 +39,9 @@ pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
+/// Characters of a cell.
+const WIDEST: usize = 100;
+
 /// Columns of text under headings: the first to the left, the others to the right.
 pub struct Table {
     rows: Vec<Vec<String>>,
@@ -50,9 +53,10 @@ impl Table {
         Self { rows: vec![headings.iter().map(ToString::to_string).collect()] }
     }
 
-    /// One more row, of as many cells as there are headings.
+    /// One more row, of as many cells as there are headings. Nobody reads a cell of more than a hundred characters:
+    /// it is cut.
     pub fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        self.rows.push(cells.into_iter().map(cut).collect());
     }
 
     /// The lines of the table; the first is that of the headings.
@@ -71,6 +75,14 @@ impl Table {
             text.trim_end().to_string()
         };
         self.rows.iter().map(line).collect()
+    }
+}
+
+/// The start of a long text.
+fn cut(text: String) -> String {
+    match text.char_indices().nth(WIDEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Matrices out of the pieces that readers deliver, stored by how full they are.
 
 use crate::error::{Error, Place, Result};
+use crate::memory::Memory;
 use crate::options::{ReadOptions, Storage};
 use crate::table::Matrix;
 use ksparse::design::{Dense, Sparse};
@@ -37,15 +38,9 @@ pub(crate) fn full_size(name: &str, nrows: usize, ncols: usize) -> Result<usize>
 }
 
 /// A full matrix of zeros, or an error where the system has no room for it.
-fn zeros(name: &str, nrows: usize, ncols: usize) -> Result<Vec<f64>> {
-    let size = full_size(name, nrows, ncols)?;
-    let mut values = Vec::new();
-    if values.try_reserve_exact(size).is_err() {
-        let problem = format!("{nrows} x {ncols} entries do not fit into memory");
-        return Err(Error::input(name, problem, "store them sparse"));
-    }
-    values.resize(size, 0.0);
-    Ok(values)
+fn zeros(memory: &Memory, nrows: usize, ncols: usize) -> Result<Vec<f64>> {
+    let size = full_size(&memory.name, nrows, ncols)?;
+    memory.zeros(size, || format!("{nrows} x {ncols} entries"))
 }
 
 /// `Err` unless rows can be indexed by 32 bits.
@@ -71,24 +66,31 @@ pub(crate) fn check_columns(place: impl Into<Place>, ncols: usize, options: &Rea
 }
 
 /// From blocks of sparse rows.
-pub(crate) fn from_sparse_rows(name: &str, blocks: Vec<SparseRows>, ncols: usize, storage: Storage) -> Result<Matrix> {
+pub(crate) fn from_sparse_rows(
+    memory: &Memory,
+    blocks: Vec<SparseRows>,
+    ncols: usize,
+    storage: Storage,
+) -> Result<Matrix> {
     let nrows = blocks.iter().map(|b| b.ends.len()).sum();
     let nnz = blocks.iter().map(|b| b.columns.len()).sum();
-    check_rows(name, nrows)?;
+    check_rows(&memory.name, nrows)?;
     if storage.is_dense(nrows, ncols, nnz) {
-        let mut values = zeros(name, nrows, ncols)?;
+        let mut values = zeros(memory, nrows, ncols)?;
         for_entries(blocks, |i, j, v| values[j * nrows + i] = v);
         return Ok(Matrix::Dense(Dense::from_columns(nrows, ncols, values)?));
     }
-    let mut pointers = vec![0u64; ncols + 1];
+    let columns = || format!("{ncols} columns");
+    let (mut pointers, entries) = (memory.zeros::<u64>(ncols + 1, columns)?, || format!("{nnz} entries"));
     for block in &blocks {
         block.columns.iter().for_each(|&j| pointers[j as usize + 1] += 1);
     }
     for j in 0..ncols {
         pointers[j + 1] += pointers[j];
     }
+    memory.take(size_of_val(&*pointers), columns)?;
     let mut next = pointers.clone();
-    let (mut rows, mut values) = (vec![0u32; nnz], vec![0.0; nnz]);
+    let (mut rows, mut values) = (memory.zeros::<u32>(nnz, entries)?, memory.zeros(nnz, entries)?);
     for_entries(blocks, |i, j, v| {
         let slot = next[j] as usize;
         next[j] += 1;
@@ -108,6 +110,11 @@ fn for_entries(blocks: Vec<SparseRows>, mut each: impl FnMut(usize, usize, f64))
 }
 
 impl SparseRows {
+    /// Bytes it takes.
+    pub fn bytes(&self) -> usize {
+        8 * self.ends.capacity() + 4 * self.columns.capacity() + 8 * self.values.capacity()
+    }
+
     /// Row, column and value of each entry; `first` is the number of the first row.
     pub fn for_entries(&self, first: usize, mut each: impl FnMut(usize, usize, f64)) {
         let mut start = 0;
@@ -121,14 +128,15 @@ impl SparseRows {
 }
 
 /// From blocks of full rows, `ncols` values each.
-pub(crate) fn from_full_rows(name: &str, blocks: Vec<Vec<f64>>, ncols: usize, storage: Storage) -> Result<Matrix> {
+pub(crate) fn from_full_rows(memory: &Memory, blocks: Vec<Vec<f64>>, ncols: usize, storage: Storage) -> Result<Matrix> {
     let nrows = blocks.iter().map(|b| b.len() / ncols.max(1)).sum();
     let nnz = blocks.iter().flatten().filter(|v| **v != 0.0).count();
     if !storage.is_dense(nrows, ncols, nnz) {
+        memory.take(12 * nnz + 8 * nrows, || format!("{nnz} entries"))?;
         let sparse = blocks.into_iter().map(|block| sparse_rows(&block, ncols)).collect();
-        return from_sparse_rows(name, sparse, ncols, Storage::Sparse);
+        return from_sparse_rows(memory, sparse, ncols, Storage::Sparse);
     }
-    let mut values = zeros(name, nrows, ncols)?;
+    let mut values = zeros(memory, nrows, ncols)?;
     let mut first = 0;
     for block in blocks {
         let rows = block.len() / ncols.max(1);
@@ -159,7 +167,7 @@ fn sparse_rows(block: &[f64], ncols: usize) -> SparseRows {
 
 /// From full columns, one after another.
 pub(crate) fn from_full_columns(
-    name: &str,
+    memory: &Memory,
     nrows: usize,
     ncols: usize,
     values: Vec<f64>,
@@ -169,15 +177,15 @@ pub(crate) fn from_full_columns(
     if nrows == 0 || storage.is_dense(nrows, ncols, nnz) {
         return Ok(Matrix::Dense(Dense::from_columns(nrows, ncols, values)?));
     }
-    check_rows(name, nrows)?;
-    let mut columns = SparseColumns::with_capacity(ncols, nnz);
+    check_rows(&memory.name, nrows)?;
+    let mut columns = SparseColumns::with_capacity(memory, ncols, nnz)?;
     for column in values.chunks_exact(nrows) {
         for (i, &v) in column.iter().enumerate() {
             columns.push(i as u32, v);
         }
         columns.end();
     }
-    columns.finish(name, nrows, Storage::Sparse)
+    columns.finish(memory, nrows, Storage::Sparse)
 }
 
 /// Compressed columns under construction.
@@ -189,10 +197,11 @@ pub(crate) struct SparseColumns {
 }
 
 impl SparseColumns {
-    pub fn with_capacity(ncols: usize, nnz: usize) -> Self {
+    pub fn with_capacity(memory: &Memory, ncols: usize, nnz: usize) -> Result<Self> {
+        memory.take(12 * nnz + 8 * (ncols + 1), || format!("{ncols} columns with {nnz} entries"))?;
         let mut pointers = Vec::with_capacity(ncols + 1);
         pointers.push(0);
-        Self { pointers, rows: Vec::with_capacity(nnz), values: Vec::with_capacity(nnz) }
+        Ok(Self { pointers, rows: Vec::with_capacity(nnz), values: Vec::with_capacity(nnz) })
     }
 
     /// The next entry of the current column; zeros are left out.
@@ -209,15 +218,15 @@ impl SparseColumns {
     }
 
     /// The matrix, in full if it is full.
-    pub fn finish(self, name: &str, nrows: usize, storage: Storage) -> Result<Matrix> {
-        check_rows(name, nrows)?;
+    pub fn finish(self, memory: &Memory, nrows: usize, storage: Storage) -> Result<Matrix> {
+        check_rows(&memory.name, nrows)?;
         let ncols = self.pointers.len() - 1;
         let dense = storage.is_dense(nrows, ncols, self.rows.len());
         let sparse = Sparse::from_columns(nrows, ncols, self.pointers, self.rows, self.values)?;
         if !dense {
             return Ok(Matrix::Sparse(sparse));
         }
-        let mut values = zeros(name, nrows, ncols)?;
+        let mut values = zeros(memory, nrows, ncols)?;
         for (j, column) in values.chunks_exact_mut(nrows.max(1)).enumerate() {
             let (rows, entries) = sparse.column(j);
             rows.iter().zip(entries).for_each(|(&i, &v)| column[i as usize] = v);
@@ -228,30 +237,32 @@ impl SparseColumns {
 
 /// From entries in any order; one that stands twice is refused.
 pub(crate) fn from_triplets(
-    name: &str,
+    memory: &Memory,
     nrows: usize,
     ncols: usize,
     triplets: &[(u32, u32, f64)],
     storage: Storage,
 ) -> Result<Matrix> {
-    let mut starts = vec![0usize; ncols + 1];
+    let columns = || format!("{ncols} columns");
+    let mut starts = memory.zeros::<usize>(ncols + 1, columns)?;
     triplets.iter().for_each(|t| starts[t.1 as usize + 1] += 1);
     for j in 0..ncols {
         starts[j + 1] += starts[j];
     }
+    memory.take(size_of_val(&*starts), columns)?;
     let mut next = starts.clone();
-    let mut sorted = vec![(0u32, 0.0); triplets.len()];
+    let mut sorted = memory.zeros::<(u32, f64)>(triplets.len(), || format!("{} entries", triplets.len()))?;
     for &(i, j, v) in triplets {
         sorted[next[j as usize]] = (i, v);
         next[j as usize] += 1;
     }
-    let mut columns = SparseColumns::with_capacity(ncols, triplets.len());
+    let mut columns = SparseColumns::with_capacity(memory, ncols, triplets.len())?;
     for (j, range) in starts.windows(2).enumerate() {
         let column = &mut sorted[range[0]..range[1]];
         column.sort_by_key(|e| e.0);
         if let Some(pair) = column.windows(2).find(|e| e[0].0 == e[1].0) {
             return Err(Error::input(
-                name,
+                &*memory.name,
                 format!("the entry of row {}, column {} is given twice", pair[0].0 + 1, j + 1),
                 "add duplicates up before saving (SciPy: sum_duplicates)",
             ));
@@ -259,5 +270,5 @@ pub(crate) fn from_triplets(
         column.iter().for_each(|&(i, v)| columns.push(i, v));
         columns.end();
     }
-    columns.finish(name, nrows, storage)
+    columns.finish(memory, nrows, storage)
 }

@@ -5,12 +5,13 @@
 
 use crate::assemble::from_full_rows;
 use crate::error::{Error, Place, Result};
+use crate::memory::Memory;
 use crate::options::{Format, Header, ReadOptions, WriteOptions};
 use crate::roles::{self, Columns, Role};
 use crate::source::Source;
 use crate::table::{Table, Target};
 use crate::target::Labels;
-use crate::text::{Block, finite, is_missing, number, parse_blocks, push_number, show};
+use crate::text::{Block, Held, bare, finite, is_missing, number, parse_blocks, push_number, show};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -32,12 +33,18 @@ struct Parsed {
     rows: usize,
 }
 
+impl Held for Parsed {
+    fn bytes(&self) -> usize {
+        self.values.bytes() + self.labels.bytes() + self.weights.bytes()
+    }
+}
+
 /// Reads the whole source.
 pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> {
-    let name = source.name.clone();
+    let (name, memory) = (source.name.clone(), source.memory.clone());
     let mut notes = Vec::new();
     let head = source.head_until(|bytes| usable_lines(bytes).count() > 2)?;
-    let plan = plan(&name, head, options, &mut notes)?;
+    let plan = plan(&memory, head, options, &mut notes)?;
     let blocks = parse_blocks(source, |block| plan.block(&name, block))?;
     if blocks.iter().all(|b| b.rows == 0) {
         let problem = if plan.header.is_some() { "there is a header but no row" } else { "there are no rows" };
@@ -50,7 +57,7 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
         weights.extend(block.weights);
     }
     let features: Vec<usize> = plan.columns(Role::Feature).collect();
-    let mut table = Table::new(from_full_rows(&name, values, features.len(), options.storage)?);
+    let mut table = Table::new(from_full_rows(&memory, values, features.len(), options.storage)?);
     table.target = plan.columns(Role::Target).next().map(|_| Labels::join(labels));
     table.weights = plan.columns(Role::Weights).next().map(|_| weights);
     if let Some(names) = &plan.names {
@@ -115,13 +122,17 @@ fn weight(v: f64, place: impl FnOnce() -> Place) -> Result<f64> {
 }
 
 /// Looks at the first lines: separator, header, roles.
-fn plan(name: &str, head: &[u8], options: &ReadOptions, notes: &mut Vec<String>) -> Result<Plan> {
+fn plan(memory: &Memory, head: &[u8], options: &ReadOptions, notes: &mut Vec<String>) -> Result<Plan> {
+    let name = &*memory.name;
     let lines: Vec<(u64, &[u8])> = usable_lines(head).take(3).collect();
     let Some(&(first_number, first)) = lines.first() else {
         return Err(Error::input(name, "there are no rows", "the file holds only blank lines and comments"));
     };
     let sample: Vec<&[u8]> = lines.iter().map(|l| l.1).collect();
     let separator = options.separator.unwrap_or_else(|| detect_separator(&sample[..sample.len().min(2)]));
+    // A field is a name at least, which takes more than its text.
+    let fields_of = |text: &[u8]| 1 + text.iter().filter(|&&b| b == separator || b == b'\t').count();
+    memory.take(80 * sample.iter().map(|text| fields_of(text)).sum::<usize>(), || "the names of the columns".into())?;
     let split = |line: u64, text| {
         let bad = |problem| Error::input(Place::line(name, line), problem, "close the quotes");
         fields(text, separator).map(|f| f.map_err(bad)).collect::<Result<Vec<_>>>()
@@ -179,13 +190,13 @@ fn looks_like_header(line: &[u8], top: &[Cow<'_, [u8]>], second: Option<&[Cow<'_
 
 fn usable(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
-    !line.is_empty() && line[0] != b'#' && line != b"\xef\xbb\xbf"
+    !line.is_empty() && line[0] != b'#'
 }
 
 /// The whole lines that hold something (the last one counts if nothing follows it; the caller sees to that).
 fn usable_lines(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     let lines = bytes.split(|&b| b == b'\n').enumerate();
-    lines.map(|(i, l)| (i as u64 + 1, l.strip_suffix(b"\r").unwrap_or(l))).filter(|(_, l)| usable(l))
+    lines.map(|(i, l)| (i as u64 + 1, bare(l))).filter(|(_, l)| usable(l))
 }
 
 /// Of tab, semicolon, comma, bar and blank, the one that cuts the most numbers out of the last of these lines, which is data, and stands in all
@@ -216,7 +227,6 @@ fn decimal_comma(field: &[u8]) -> bool {
 
 /// The fields as they stand, quotes included.
 fn raw_fields(line: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let line = if separator == b' ' { line.trim_ascii() } else { line };
     let mut rest = Some(line);
     std::iter::from_fn(move || {

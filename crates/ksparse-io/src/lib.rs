@@ -31,12 +31,15 @@
 
 mod assemble;
 mod delimited;
+mod destination;
 mod error;
 mod ksb;
 mod labels;
 mod mapped;
+mod memory;
 pub mod model;
 mod mtx;
+mod names;
 mod npy;
 mod npz;
 mod options;
@@ -52,12 +55,15 @@ mod target;
 mod text;
 mod write;
 
+pub use destination::{check_outputs, is_standard_output};
 pub use error::{Error, Place, Result, suggestion};
 pub use ksb::verify;
 pub use labels::Labels;
 pub use mapped::Mapped;
+pub use memory::free as free_memory;
 pub use options::{Compression, Format, Header, Need, ReadOptions, Storage, WriteOptions};
-pub use output::write_atomically;
+pub use output::{remove_unfinished, write_atomically};
 pub use read::{read, read_bytes};
 pub use table::{Matrix, MatrixRef, Table, Target};
+pub use target::target_beside;
 pub use write::{convert, write};

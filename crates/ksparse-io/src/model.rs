@@ -17,6 +17,7 @@ use crate::labels::Labels;
 use ksparse::LinearModel;
 use ksparse::loss::{self, Huber, Logistic, Loss, TargetKind};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// What stands in the field `format`.
 pub const FORMAT: &str = "ksparse-model";
@@ -158,6 +159,12 @@ impl Model {
         }
         if let Some(pair) = self.coefficients.windows(2).find(|pair| pair[0].column >= pair[1].column) {
             return Err(format!("column {} comes after column {}", pair[1].column, pair[0].column));
+        }
+        let mut names = HashSet::new();
+        if let Some(name) =
+            self.coefficients.iter().filter_map(|c| c.feature.as_ref()).find(|name| !names.insert(*name))
+        {
+            return Err(format!("two coefficients are of a column `{name}`"));
         }
         match self.coefficients.last() {
             Some(last) if last.column >= self.p => Err(format!("column {} of {} columns", last.column, self.p)),

@@ -33,7 +33,7 @@ struct Header {
 
 /// Reads a matrix.
 pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> {
-    let name = source.name.clone();
+    let (name, memory) = (source.name.clone(), source.memory.clone());
     let header = Header::find(source)?;
     let (nrows, ncols) = (header.nrows, header.ncols);
     if nrows == 0 || ncols == 0 {
@@ -45,6 +45,7 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
     }
     check_rows(&name, nrows)?;
     check_columns(Place::line(&name, header.line), ncols, options)?;
+    memory.check_shape(nrows, ncols)?;
     let matrix = if header.coordinate { header.entries(source, options)? } else { header.array(source, options)? };
     let mut table = Table::new(matrix);
     (table.format, table.compression, table.source) = (Format::MatrixMarket, source.compression, name);
@@ -59,7 +60,7 @@ pub(crate) fn read_vector(source: &mut Source) -> Result<Vec<f64>> {
     if n != 1 && p != 1 {
         return Err(Error::input(&*name, format!("a {n} x {p} matrix is no target"), "give one column"));
     }
-    let mut values = vec![0.0; n.max(p)];
+    let mut values = source.memory.zeros(n.max(p), || format!("{} values", n.max(p)))?;
     let mut row = Vec::new();
     for i in 0..n {
         table.design().row(i, &mut row);
@@ -183,14 +184,17 @@ impl Header {
             }
             Ok(triplets)
         })?;
-        self.check_count(&name, blocks.iter().map(Vec::len).sum())?;
+        let found = blocks.iter().map(Vec::len).sum();
+        self.check_count(&name, found)?;
+        let mirrored = if self.symmetry == Symmetry::General { 0 } else { found };
+        source.memory.take(size_of::<(u32, u32, f64)>() * (found + 2 * mirrored), || format!("{found} entries"))?;
         let mut triplets: Vec<(u32, u32, f64)> = blocks.into_iter().flatten().collect();
         if self.symmetry != Symmetry::General {
             let sign = if self.symmetry == Symmetry::Skew { -1.0 } else { 1.0 };
             let mirrored: Vec<_> = triplets.iter().filter(|t| t.0 != t.1).map(|&(i, j, v)| (j, i, sign * v)).collect();
             triplets.extend(mirrored);
         }
-        from_triplets(&name, self.nrows, self.ncols, &triplets, options.storage)
+        from_triplets(&source.memory, self.nrows, self.ncols, &triplets, options.storage)
     }
 
     fn entry(&self, text: &[u8], place: impl Fn() -> Place) -> Result<(u32, u32, f64)> {
@@ -231,13 +235,16 @@ impl Header {
             }
             Ok(values)
         })?;
+        let found = blocks.iter().map(Vec::len).sum();
+        self.check_count(&name, found)?;
+        let (n, p, memory) = (self.nrows, self.ncols, &source.memory);
+        memory.take(8 * found, || format!("{found} values"))?;
         let values = blocks.concat();
-        self.check_count(&name, values.len())?;
-        let (n, p) = (self.nrows, self.ncols);
         if self.symmetry == Symmetry::General {
-            return from_full_columns(&name, n, p, values, options.storage);
+            return from_full_columns(memory, n, p, values, options.storage);
         }
-        let (skew, mut full, mut given) = (self.symmetry == Symmetry::Skew, vec![0.0; n * p], values.into_iter());
+        let mut full = memory.zeros(n * p, || format!("{n} x {p} entries"))?;
+        let (skew, mut given) = (self.symmetry == Symmetry::Skew, values.into_iter());
         for j in 0..p {
             for i in j + usize::from(skew)..n {
                 let v = given.next().unwrap_or(0.0);
@@ -245,7 +252,7 @@ impl Header {
                 full[i * n + j] = if skew { -v } else { v };
             }
         }
-        from_full_columns(&name, n, p, full, options.storage)
+        from_full_columns(memory, n, p, full, options.storage)
     }
 }
 

@@ -4,18 +4,21 @@
 
 use crate::assemble::{check_columns, check_rows, from_triplets};
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 use crate::npy::{self, Fault, Outcome};
 use crate::options::{Format, ReadOptions};
 use crate::source::Source;
 use crate::table::{Matrix, MatrixRef, Table, Target};
 use crate::text;
 use std::io::{self, Cursor, Read, Write};
+use std::sync::Arc;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 struct Archive {
     name: String,
+    memory: Arc<Memory>,
     zip: ZipArchive<Cursor<Vec<u8>>>,
 }
 
@@ -23,8 +26,9 @@ struct Archive {
 pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> {
     let name = source.name.clone();
     let zip = ZipArchive::new(Cursor::new(source.read_all()?)).map_err(|e| bad_zip(&name, &e))?;
-    let mut archive = Archive { name: name.clone(), zip };
-    let format = archive.get("format", |h, r| h.strings(r))?;
+    let memory = source.memory.clone();
+    let mut archive = Archive { name: name.clone(), memory: memory.clone(), zip };
+    let format = archive.get("format", |h, r| h.strings(r, &memory))?;
     let matrix = match format.as_ref().and_then(|f| f.first()) {
         Some(format) => archive.sparse(&format.clone(), options)?,
         None => archive.dense(options)?,
@@ -33,11 +37,11 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
     let (n, p) = (table.nrows(), table.ncols());
     for member in ["y", "target", "labels"] {
         if table.target.is_none() {
-            table.target = archive.with(member, |mut r| npy::vector(&mut r, member))?;
+            table.target = archive.with(member, |mut r| npy::vector(&mut r, member, &memory))?;
         }
     }
-    table.weights = archive.get("weights", |h, r| h.numbers(r))?;
-    table.names = archive.get("names", |h, r| h.strings(r))?;
+    table.weights = archive.get("weights", |h, r| h.numbers(r, &memory))?;
+    table.names = archive.get("names", |h, r| h.strings(r, &memory))?;
     let lengths = [
         ("y", table.target.as_ref().map(Target::len), n),
         ("weights", table.weights.as_ref().map(Vec::len), n),
@@ -82,7 +86,8 @@ impl Archive {
         // The end must be reached: there the checksum is compared.
         match read(&mut reader).and_then(|value| npy::at_end(&mut reader).map(|()| value)) {
             Ok(value) => Ok(Some(value)),
-            Err(fault) => Err(match fault.into_error(&self.name, None) {
+            Err(Fault::Memory(error)) => Err(error),
+            Err(fault) => Err(match fault.into_error(&self.memory, None) {
                 // Reading from an archive in memory: whatever fails is the archive's fault.
                 Error::Io { source, .. } => {
                     Error::input(place(), format!("the archive is damaged ({source})"), "save or fetch it again")
@@ -120,6 +125,7 @@ impl Archive {
     }
 
     fn dense(&mut self, options: &ReadOptions) -> Result<Matrix> {
+        let memory = self.memory.clone();
         for member in ["X", "x", "data"] {
             let found = self.get(member, |header, reader| {
                 let [n, p] = header.shape[..] else {
@@ -128,19 +134,19 @@ impl Archive {
                         header.shape.len()
                     )));
                 };
-                Ok((header.clone(), n, p, header.numbers(reader)?))
+                Ok((header.clone(), n, p, header.numbers(reader, &memory)?))
             })?;
             if let Some((header, n, p, values)) = found {
-                return npy::matrix(&self.name, &header, n, p, values, options);
+                return npy::matrix(&memory, &header, n, p, values, options);
             }
         }
         self.need("X", |_, _| Err(Fault::Content(String::new())))
     }
 
     fn sparse(&mut self, format: &str, options: &ReadOptions) -> Result<Matrix> {
-        let name = self.name.clone();
+        let (name, memory) = (self.name.clone(), self.memory.clone());
         let bad = |problem: String| Err(Error::input(&*name, problem, "save it again with scipy.sparse.save_npz"));
-        let shape = self.need("shape", |h, r| h.integers(r))?;
+        let shape = self.need("shape", |h, r| h.integers(r, &memory))?;
         let [nrows, ncols] = shape[..] else { return bad(format!("a sparse array of {} dimensions", shape.len())) };
         let (nrows, ncols) = (nrows as usize, ncols as usize);
         if nrows == 0 || ncols == 0 {
@@ -148,21 +154,26 @@ impl Archive {
         }
         check_rows(&name, nrows)?;
         check_columns(&*name, ncols, options)?;
-        let values = self.need("data", |h, r| h.numbers(r))?;
+        memory.check_shape(nrows, ncols)?;
+        let values = self.need("data", |h, r| h.numbers(r, &memory))?;
         if let Some(v) = values.iter().find(|v| !v.is_finite()) {
             return Err(Error::input(&*name, format!("an entry is {v}"), text::FINITE));
         }
         let (rows, columns) = match format {
-            "coo" => (self.need("row", |h, r| h.integers(r))?, self.need("col", |h, r| h.integers(r))?),
+            "coo" => {
+                let row = self.need("row", |h, r| h.integers(r, &memory))?;
+                (row, self.need("col", |h, r| h.integers(r, &memory))?)
+            }
             "csr" | "csc" => {
-                let minor = self.need("indices", |h, r| h.integers(r))?;
-                let pointers = self.need("indptr", |h, r| h.integers(r))?;
+                let minor = self.need("indices", |h, r| h.integers(r, &memory))?;
+                let pointers = self.need("indptr", |h, r| h.integers(r, &memory))?;
                 let major = if format == "csr" { nrows } else { ncols };
                 let ascending = pointers.windows(2).all(|p| p[0] <= p[1]);
                 let whole = pointers.first() == Some(&0) && pointers.last() == Some(&(minor.len() as u64));
                 if pointers.len() != major + 1 || !ascending || !whole {
                     return bad("the array `indptr` is inconsistent".into());
                 }
+                memory.take(8 * minor.len(), || format!("{} entries", minor.len()))?;
                 let mut majors = Vec::with_capacity(minor.len());
                 for (m, p) in pointers.windows(2).enumerate() {
                     majors.resize(p[1] as usize, m as u64);
@@ -183,9 +194,10 @@ impl Archive {
         if rows.iter().any(|&i| i >= nrows as u64) || columns.iter().any(|&j| j >= ncols as u64) {
             return bad(format!("an index lies outside the {nrows} x {ncols} matrix"));
         }
+        memory.take(size_of::<(u32, u32, f64)>() * values.len(), || format!("{} entries", values.len()))?;
         let indices = rows.iter().zip(&columns).map(|(&i, &j)| (i as u32, j as u32));
         let triplets: Vec<(u32, u32, f64)> = indices.zip(&values).map(|((i, j), &v)| (i, j, v)).collect();
-        from_triplets(&name, nrows, ncols, &triplets, options.storage)
+        from_triplets(&memory, nrows, ncols, &triplets, options.storage)
     }
 }
 

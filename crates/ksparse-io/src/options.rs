@@ -187,6 +187,12 @@ pub struct ReadOptions {
     pub drop: Vec<String>,
     /// How to store the matrix.
     pub storage: Storage,
+    /// Bytes that reading may take; what the system has left when `None`. What would take more is an error, but for
+    /// svmlight text that [`crate::convert`] makes into `.ksb`: it is read several times instead.
+    pub memory: Option<u64>,
+    /// Reads `.ksb` files into memory instead of mapping them: for files that someone may shorten or overwrite
+    /// meanwhile.
+    pub no_mmap: bool,
 }
 
 impl ReadOptions {
@@ -207,7 +213,4 @@ pub struct WriteOptions {
     pub zero_based: bool,
     /// The separator of delimited text; by the file's name when `None`: a tab for `.tsv` and `.tab`, a blank for `.txt` and `.dat`, else a comma.
     pub separator: Option<u8>,
-    /// Bytes of matrix that [`crate::convert`] may hold at a time; 2 GiB when `None`. Larger svmlight text becomes `.ksb` by reading it
-    /// several times.
-    pub memory: Option<usize>,
 }

@@ -1,14 +1,17 @@
 //! Whole files or none: written beside, then renamed.
 
+use crate::destination::Destination;
 use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tempfile::NamedTempFile;
 
 /// Lets `body` write a file that appears under its name only when it is complete: a failure leaves what was there before.
 ///
-/// `-` is standard output. What is no regular file (a pipe, `/dev/null`) is written to directly. A link is followed.
+/// `-` and `/dev/stdout` are standard output. What is no regular file (a pipe, `/dev/null`) or is open already
+/// (`/dev/fd/3`) is written to directly, behind what it holds. A link is followed, also to a file that is yet to be.
 ///
 /// ```
 /// use std::io::Write;
@@ -19,39 +22,36 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// # Ok::<(), ksparse_io::Error>(())
 /// ```
 pub fn write_atomically(path: &Path, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let fail = |e| Error::io(path, "write", e);
-    if path == Path::new("-") {
-        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-        return body(&mut out).and_then(|()| out.flush()).map_err(|source| Error::Io {
-            file: "standard output".into(),
-            action: "write",
-            source,
-        });
-    }
-    // Follows links, so that renaming replaces what they point to and not them.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    if fs::metadata(&path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-        let file = OpenOptions::new().write(true).open(&path).map_err(fail)?;
-        return fill(file, body).map(drop).map_err(fail);
-    }
-    if path.is_dir() {
-        return Err(fail(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")));
-    }
-    let beside = Beside::create(&path).map_err(fail)?;
-    let file = beside.open().map_err(fail)?;
-    let file = fill(file, body).map_err(fail)?;
-    if let Ok(old) = fs::metadata(&path) {
-        file.set_permissions(old.permissions()).map_err(fail)?;
-    }
-    // Some file systems report a full disk only here.
-    file.sync_all().map_err(fail)?;
-    beside.rename(&path).map_err(fail)
+    let file = if path == Path::new("-") { "standard output".into() } else { path.display().to_string() };
+    put(path, body).map_err(|source| Error::Io { file, action: "write", source })
 }
 
-fn fill(file: File, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<File> {
+fn put(path: &Path, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    match Destination::of(path)? {
+        Destination::StandardOutput => {
+            let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+            body(&mut out)?;
+            out.flush()
+        }
+        Destination::Open(path) => fill(&OpenOptions::new().append(true).open(path)?, body),
+        Destination::Device(path) => fill(&OpenOptions::new().write(true).open(path)?, body),
+        Destination::Plain(path) => {
+            let beside = Beside::create(&path)?;
+            fill(beside.file.as_file(), body)?;
+            if let Ok(old) = fs::metadata(&path) {
+                beside.file.as_file().set_permissions(old.permissions())?;
+            }
+            // Some file systems report a full disk only here.
+            beside.file.as_file().sync_all()?;
+            beside.rename(&path)
+        }
+    }
+}
+
+fn fill(file: &File, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, file);
     match body(&mut out) {
-        Ok(()) => out.into_inner().map_err(|e| e.into_error()),
+        Ok(()) => out.flush(),
         Err(e) => {
             // Not flushed again on the way out: that would fail again.
             drop(out.into_parts());
@@ -60,38 +60,60 @@ fn fill(file: File, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::
     }
 }
 
+/// The files under construction; `None` once there may be no more.
+static UNFINISHED: Mutex<Option<Vec<PathBuf>>> = Mutex::new(Some(Vec::new()));
+
+/// Removes the files under construction and refuses new ones: for a program that is about to end in the middle of its
+/// work, as on Ctrl-C. (It locks, so it must not be called inside a signal handler, but on a thread that hears of the
+/// signal.)
+pub fn remove_unfinished() {
+    for path in unfinished().take().into_iter().flatten() {
+        // Best effort: there is nobody to tell.
+        let _ = fs::remove_file(path);
+    }
+}
+
+fn unfinished() -> MutexGuard<'static, Option<Vec<PathBuf>>> {
+    // A list of paths is whole at any time, whoever panicked.
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A file of the same directory that goes away unless it is renamed.
 struct Beside {
-    path: PathBuf,
-    renamed: bool,
+    file: NamedTempFile,
+    _listed: Listed,
 }
+
+/// An entry of the list, for as long as this lives.
+struct Listed(PathBuf);
 
 impl Beside {
     fn create(path: &Path) -> io::Result<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no file name"))?;
-        let mut beside = std::ffi::OsString::from(".");
-        beside.push(name);
-        beside.push(format!(".{}-{}.tmp", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
-        Ok(Self { path: path.with_file_name(beside), renamed: false })
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // Created while the list is held, so that no file escapes who cleans up.
+        let mut list = unfinished();
+        let Some(list) = list.as_mut() else {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "the program is about to end"));
+        };
+        // A name that nobody can foresee, and never a file or link that is there already; permissions as for any new
+        // file.
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".ksparse-").suffix(".tmp");
+        let file = builder.make_in(parent, |path| OpenOptions::new().write(true).create_new(true).open(path))?;
+        list.push(file.path().to_path_buf());
+        let listed = Listed(file.path().to_path_buf());
+        Ok(Self { file, _listed: listed })
     }
 
-    fn open(&self) -> io::Result<File> {
-        OpenOptions::new().write(true).create(true).truncate(true).open(&self.path)
-    }
-
-    fn rename(mut self, path: &Path) -> io::Result<()> {
-        fs::rename(&self.path, path)?;
-        self.renamed = true;
-        Ok(())
+    fn rename(self, path: &Path) -> io::Result<()> {
+        self.file.persist(path).map(drop).map_err(|e| e.error)
     }
 }
 
-impl Drop for Beside {
+impl Drop for Listed {
     fn drop(&mut self) {
-        if !self.renamed {
-            // Best effort: there is nobody to tell.
-            let _ = fs::remove_file(&self.path);
+        if let Some(list) = unfinished().as_mut() {
+            list.retain(|path| *path != self.0);
         }
     }
 }

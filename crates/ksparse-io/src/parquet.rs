@@ -85,7 +85,8 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
         return Err(Error::input(&*name, "there are no rows", "the table is empty"));
     }
     let features: Vec<usize> = (0..names.len()).filter(|&j| roles[j] == Role::Feature).collect();
-    full_size(&name, nrows, features.len())?;
+    let wide = full_size(&name, nrows, features.len())?.saturating_mul(size_of::<f64>());
+    source.memory.take(wide, || format!("{nrows} x {} entries", features.len()))?;
     let (mut values, mut target, mut weights) = (Vec::new(), None, None);
     for j in (0..names.len()).filter(|&j| roles[j] != Role::Skip) {
         let place = || Place::from(&*name).part(format!("column `{}`", names[j]));
@@ -115,7 +116,7 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
             }
         }
     }
-    let mut table = Table::new(from_full_columns(&name, nrows, features.len(), values, options.storage)?);
+    let mut table = Table::new(from_full_columns(&source.memory, nrows, features.len(), values, options.storage)?);
     (table.target, table.weights, table.notes) = (target, weights, notes);
     table.target_name = roles.iter().position(|r| *r == Role::Target).map(|j| names[j].clone());
     table.names = Some(features.iter().map(|&j| names[j].clone()).collect());

@@ -1,10 +1,13 @@
 //! From a file to a table.
 
 use crate::error::{Error, Result};
+use crate::memory::Memory;
+use crate::names::{NotFound, distinguish, find_column};
 use crate::options::{Format, Need, ReadOptions};
 use crate::roles::{self, Columns, Role};
 use crate::source::Source;
 use crate::table::{Matrix, MatrixRef, Table, Target};
+use crate::text::FINITE;
 use crate::{delimited, ksb, mtx, npy, npz, svmlight, target};
 use ksparse::design::{Dense, Sparse};
 use std::path::Path;
@@ -14,13 +17,13 @@ use std::path::Path;
 /// All values are finite, rows and columns are at least one; where a target is required there is one. (Values of a mapped file
 /// are not looked at.)
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
-    let source = Source::open(path)?;
+    let source = Source::open(path, options.memory)?;
     read_source(source, path, options)
 }
 
 /// The same from bytes in memory, which errors call `name`.
 pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Table> {
-    let source = Source::new(name.to_string(), Box::new(std::io::Cursor::new(bytes)))?;
+    let source = Source::new(name.to_string(), Box::new(std::io::Cursor::new(bytes)), options.memory)?;
     // Standard input has no second file beside it either.
     read_source(source, Path::new("-"), options)
 }
@@ -30,17 +33,25 @@ fn read_source(mut source: Source, path: &Path, options: &ReadOptions) -> Result
         Some(format) => format,
         None => source.format(path)?,
     };
+    if let Some(p) = options.features {
+        source.memory.check_shape(0, p)?;
+        if p >= u32::MAX as usize {
+            return Err(Error::request(format!("--features {p} is more than 2^32 - 2"), "give the number of columns"));
+        }
+    }
     let table = match format {
         Format::Svmlight => svmlight::read(&mut source, options)?,
         Format::Delimited => delimited::read(&mut source, options)?,
         Format::Npy => npy::read(&mut source, options)?,
         Format::Npz => npz::read(&mut source, options)?,
         Format::MatrixMarket => mtx::read(&mut source, options)?,
-        Format::Ksb if source.compression.is_none() && path != Path::new("-") => ksb::open(path)?,
-        Format::Ksb => ksb::read(&mut source)?,
+        Format::Ksb => match source.file.take().filter(|_| source.compression.is_none() && !options.no_mmap) {
+            Some(file) => ksb::open(source.name.clone(), &file)?,
+            None => ksb::read(&mut source)?,
+        },
         Format::Parquet => read_parquet(&mut source, options)?,
     };
-    finish(table, path, options)
+    finish(table, &source.memory, path, options)
 }
 
 #[cfg(feature = "parquet")]
@@ -58,19 +69,20 @@ fn read_parquet(source: &mut Source, _: &ReadOptions) -> Result<Table> {
 }
 
 /// What all formats have in common: columns with a role, a target from elsewhere, p as asked for.
-fn finish(mut table: Table, path: &Path, options: &ReadOptions) -> Result<Table> {
+fn finish(mut table: Table, memory: &Memory, path: &Path, options: &ReadOptions) -> Result<Table> {
+    memory.check_shape(table.nrows(), table.ncols())?;
     // Text and Parquet gave out their roles while reading.
     if !matches!(table.format, Format::Delimited | Format::Parquet) {
-        take_columns(&mut table, options)?;
+        take_columns(&mut table, memory, options)?;
     }
     if options.need == Need::Absent {
         table.target = None;
     } else if let Some(file) = &options.target_file {
-        table.target = Some(target::read(file, table.nrows())?);
+        table.target = Some(target::read(file, table.nrows(), options.memory)?);
     } else if table.target.is_none()
         && let Some(beside) = target::companion(path, table.format).filter(|file| file.exists())
     {
-        table.target = Some(target::read(&beside, table.nrows())?);
+        table.target = Some(target::read(&beside, table.nrows(), options.memory)?);
         table.notes.push(format!("the target is in {}", beside.display()));
     }
     if options.need == Need::Required {
@@ -83,6 +95,9 @@ fn finish(mut table: Table, path: &Path, options: &ReadOptions) -> Result<Table>
             "give the columns the model was fitted on, or correct --features",
         ));
     }
+    if let Some(note) = table.names.as_mut().and_then(|names| distinguish(names)) {
+        table.notes.push(note);
+    }
     if table.ncols() == 0 {
         return Err(Error::input(&*table.source, "there are no features", "the rows hold labels only"));
     }
@@ -90,9 +105,10 @@ fn finish(mut table: Table, path: &Path, options: &ReadOptions) -> Result<Table>
 }
 
 /// Columns of a matrix that are the target, weights or left out.
-fn take_columns(table: &mut Table, options: &ReadOptions) -> Result<()> {
+fn take_columns(table: &mut Table, memory: &Memory, options: &ReadOptions) -> Result<()> {
     // A name that was meant for another file, when predicting, is none of this one's columns.
-    let known = |name: &String| table.feature(name).is_ok();
+    let found = |name: &String| find_column(name, table.names.as_deref(), table.ncols());
+    let known = |name: &String| !matches!(found(name), Err(NotFound::Unknown(_)));
     let target = options.target.clone().filter(|name| options.need == Need::Required || known(name));
     if target.is_none() && options.weights.is_none() && options.drop.is_empty() {
         return Ok(());
@@ -103,11 +119,11 @@ fn take_columns(table: &mut Table, options: &ReadOptions) -> Result<()> {
     let roles = roles::assign(&columns, &ReadOptions { target, need, ..options.clone() }, &mut Vec::new())?;
     let find = |role: Role| roles.iter().position(|r| *r == role);
     if let Some(j) = find(Role::Target) {
-        table.target = Some(Target::Numbers(column(&table.matrix, j)));
+        table.target = Some(Target::Numbers(column(table, j)?));
         table.target_name = table.names.as_ref().map(|names| names[j].clone());
     }
     if let Some(j) = find(Role::Weights) {
-        let weights = column(&table.matrix, j);
+        let weights = column(table, j)?;
         if let Some(i) = weights.iter().position(|w| *w < 0.0) {
             let problem = format!("the weight of row {} is {}", i + 1, weights[i]);
             return Err(Error::input(&*table.source, problem, "weights must be 0 or more"));
@@ -115,31 +131,43 @@ fn take_columns(table: &mut Table, options: &ReadOptions) -> Result<()> {
         table.weights = Some(weights);
     }
     let kept: Vec<usize> = (0..roles.len()).filter(|&j| roles[j] == Role::Feature).collect();
-    table.matrix = columns_of(&table.matrix, &kept)?;
+    memory.take(12 * table.matrix.stored(), || "the remaining columns".into())?;
+    table.matrix = columns_of(table, &kept)?;
     if let Some(names) = &mut table.names {
         *names = kept.iter().map(|&j| names[j].clone()).collect();
     }
     Ok(())
 }
 
-fn column(matrix: &Matrix, j: usize) -> Vec<f64> {
-    match matrix.view() {
+fn column(table: &Table, j: usize) -> Result<Vec<f64>> {
+    let full = match table.matrix.view() {
         MatrixRef::Dense(dense) => dense.column(j).to_vec(),
         MatrixRef::Sparse(sparse) => {
-            let mut full = vec![0.0; matrix.design().nrows()];
+            let mut full = vec![0.0; table.nrows()];
             let (rows, values) = sparse.column(j);
             rows.iter().zip(values).for_each(|(&i, &v)| full[i as usize] = v);
             full
         }
+    };
+    check_finite(table, &full)?;
+    Ok(full)
+}
+
+/// Whoever opened a mapped file did not look at its values; whoever copies them does.
+fn check_finite(table: &Table, values: &[f64]) -> Result<()> {
+    match values.iter().find(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(v) => Err(Error::input(&*table.source, format!("a value is {v}"), FINITE)),
     }
 }
 
 /// Some columns, copied.
-fn columns_of(matrix: &Matrix, kept: &[usize]) -> Result<Matrix> {
-    let n = matrix.design().nrows();
-    Ok(match matrix.view() {
+fn columns_of(table: &Table, kept: &[usize]) -> Result<Matrix> {
+    let n = table.nrows();
+    Ok(match table.matrix.view() {
         MatrixRef::Dense(dense) => {
             let values = kept.iter().flat_map(|&j| dense.column(j)).copied().collect::<Vec<f64>>();
+            check_finite(table, &values)?;
             Matrix::Dense(Dense::from_columns(n, kept.len(), values)?)
         }
         MatrixRef::Sparse(sparse) => {
@@ -150,6 +178,7 @@ fn columns_of(matrix: &Matrix, kept: &[usize]) -> Result<Matrix> {
                 values.extend_from_slice(column.1);
                 pointers.push(rows.len() as u64);
             }
+            check_finite(table, &values)?;
             Matrix::Sparse(Sparse::from_columns(n, kept.len(), pointers, rows, values)?)
         }
     })

@@ -1,8 +1,8 @@
 //! What the columns of a table are for: features, the target, weights, or nothing.
 
 use crate::error::{Error, Result};
+use crate::names::{NotFound, find_column};
 use crate::options::{Need, ReadOptions};
-use crate::table::find_column;
 
 /// What a column is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,10 +35,11 @@ pub(crate) struct Columns<'a> {
 pub(crate) fn assign(columns: &Columns<'_>, options: &ReadOptions, notes: &mut Vec<String>) -> Result<Vec<Role>> {
     let ncols = columns.words.len();
     let mut roles = vec![Role::Feature; ncols];
-    let find = |option: &str, name: &str| {
-        find_column(name, columns.names, ncols)
-            .map_err(|hint| Error::input(columns.file, format!("{option}: no column `{name}`"), hint))
+    let complain = |option: &str, name: &str, no: NotFound| {
+        Error::input(columns.file, format!("{option}: {} column `{name}`", no.many()), no.hint())
     };
+    let find =
+        |option: &str, name: &str| find_column(name, columns.names, ncols).map_err(|no| complain(option, name, no));
     for name in &options.drop {
         roles[find("--drop", name)?] = Role::Skip;
     }
@@ -58,9 +59,11 @@ pub(crate) fn assign(columns: &Columns<'_>, options: &ReadOptions, notes: &mut V
     }
     match (&options.target, options.need) {
         (_, Need::Absent) => {}
-        (Some(name), need) => match find("--target", name) {
+        (Some(name), need) => match find_column(name, columns.names, ncols) {
             Ok(j) => take(j, Role::Target, "--target")?,
-            Err(error) if need == Need::Required => return Err(error),
+            Err(no) if need == Need::Required || matches!(no, NotFound::Several(_)) => {
+                return Err(complain("--target", name, no));
+            }
             Err(_) => notes.push(format!("there is no column `{name}`: the rows have no target")),
         },
         (None, need) if options.target_file.is_none() => {

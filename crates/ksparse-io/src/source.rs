@@ -1,10 +1,14 @@
 //! The bytes of a file: opened, decompressed, looked at.
 
 use crate::error::{Error, Result, display_name};
+use crate::memory::Memory;
 use crate::options::{Compression, Format};
+use crate::text::BYTE_ORDER_MARK;
+use liblzma::stream::{self, Stream};
 use std::fs::File;
 use std::io::{self, BufReader, Chain, Cursor, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Bytes looked at to find out what a file is.
 const HEAD: usize = 1 << 16;
@@ -15,37 +19,47 @@ pub(crate) struct Source {
     pub name: String,
     /// How the file is compressed.
     pub compression: Option<Compression>,
+    /// What may be taken for its contents.
+    pub memory: Arc<Memory>,
+    /// The file itself, if it is a plain one: it can be mapped.
+    pub file: Option<File>,
     /// All bytes: the first ones, kept to be looked at, and the rest.
     pub reader: Chain<Cursor<Vec<u8>>, Box<dyn Read + Send>>,
 }
 
 impl Source {
-    /// Opens a file or, for `-`, standard input.
-    pub fn open(path: &Path) -> Result<Self> {
+    /// Opens a file or, for `-`, standard input. `memory` is the limit on what its contents may take.
+    pub fn open(path: &Path, memory: Option<u64>) -> Result<Self> {
         let name = display_name(path);
-        let raw: Box<dyn Read + Send> = if path == Path::new("-") {
-            Box::new(io::stdin())
-        } else {
-            let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
-            if file.metadata().is_ok_and(|m| m.is_dir()) {
-                return Err(Error::input(&*name, "this is a directory", "name a file in it"));
-            }
-            Box::new(file)
-        };
-        Self::new(name, raw)
+        if path == Path::new("-") {
+            return Self::new(name, Box::new(io::stdin()), memory);
+        }
+        let fail = |e| Error::io(path, "open", e);
+        let file = File::open(path).map_err(fail)?;
+        let about = file.metadata().map_err(fail)?;
+        if about.is_dir() {
+            return Err(Error::input(&*name, "this is a directory", "name a file in it"));
+        }
+        let plain = if about.is_file() { Some(file.try_clone().map_err(fail)?) } else { None };
+        Ok(Self { file: plain, ..Self::new(name, Box::new(file), memory)? })
     }
 
     /// The same for bytes that come from elsewhere.
-    pub fn new(name: String, mut raw: Box<dyn Read + Send>) -> Result<Self> {
-        let fail = |e| read_error(&name, None, e);
+    pub fn new(name: String, mut raw: Box<dyn Read + Send>, memory: Option<u64>) -> Result<Self> {
+        let memory = Arc::new(Memory::new(&name, memory));
+        let fail = |e| read_error(&memory, None, e);
         let start = read_up_to(&mut raw, 6).map_err(fail)?;
         let compression = compression_of(&start);
         let raw = Cursor::new(start).chain(raw);
         let mut reader: Box<dyn Read + Send> = match compression {
             None => Box::new(raw),
-            Some(kind) => decompressor(kind, BufReader::with_capacity(1 << 16, raw)).map_err(fail)?,
+            Some(kind) => decompressor(kind, BufReader::with_capacity(1 << 16, raw), memory.room()).map_err(fail)?,
         };
-        let head = read_up_to(&mut reader, HEAD).map_err(|e| read_error(&name, compression, e))?;
+        let mut head = read_up_to(&mut reader, HEAD).map_err(|e| read_error(&memory, compression, e))?;
+        // Text may start with a mark, which is no part of its first word.
+        if head.starts_with(BYTE_ORDER_MARK) {
+            head.drain(..BYTE_ORDER_MARK.len());
+        }
         if head.is_empty() {
             return Err(Error::input(
                 &*name,
@@ -53,7 +67,7 @@ impl Source {
                 "check that it was written or downloaded completely",
             ));
         }
-        Ok(Self { name, compression, reader: Cursor::new(head).chain(reader) })
+        Ok(Self { name, compression, memory, file: None, reader: Cursor::new(head).chain(reader) })
     }
 
     /// The first bytes: 64 KiB, or all if the file is shorter.
@@ -68,9 +82,10 @@ impl Source {
             if enough(head.get_ref()) {
                 break;
             }
-            let step = head.get_ref().len().max(HEAD) as u64;
-            let got = rest.take(step).read_to_end(head.get_mut());
-            if got.map_err(|e| read_error(&self.name, self.compression, e))? == 0 {
+            let step = head.get_ref().len().max(HEAD);
+            self.memory.take(step, || "the first lines".into())?;
+            let got = rest.take(step as u64).read_to_end(head.get_mut());
+            if got.map_err(|e| read_error(&self.memory, self.compression, e))? == 0 {
                 break;
             }
         }
@@ -79,8 +94,10 @@ impl Source {
 
     /// All bytes at once.
     pub fn read_all(&mut self) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.reader.read_to_end(&mut bytes).map_err(|e| read_error(&self.name, self.compression, e))?;
+        let (mut bytes, room) = (Vec::new(), self.memory.room());
+        let got = self.reader.by_ref().take(room.saturating_add(1)).read_to_end(&mut bytes);
+        got.map_err(|e| read_error(&self.memory, self.compression, e))?;
+        self.memory.take(bytes.len(), || "the contents".into())?;
         Ok(bytes)
     }
 
@@ -103,7 +120,14 @@ impl Source {
 }
 
 /// An error while reading: damage of compressed data is the file's fault, anything else the system's.
-pub(crate) fn read_error(name: &str, compression: Option<Compression>, error: io::Error) -> Error {
+pub(crate) fn read_error(memory: &Memory, compression: Option<Compression>, error: io::Error) -> Error {
+    let name = &*memory.name;
+    let limited = error.get_ref().and_then(|inner| inner.downcast_ref::<stream::Error>());
+    if error.kind() == io::ErrorKind::OutOfMemory
+        || matches!(limited, Some(stream::Error::MemLimit | stream::Error::Mem))
+    {
+        return memory.refused(memory.room().saturating_add(1), "the contents".into());
+    }
     let Some(kind) = compression else {
         return Error::Io { file: name.to_string(), action: "read", source: error };
     };
@@ -133,12 +157,20 @@ fn compression_of(start: &[u8]) -> Option<Compression> {
     }
 }
 
-/// All of them read on through concatenated streams, as the command-line tools do.
-fn decompressor(kind: Compression, raw: impl io::BufRead + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+/// All of them read on through concatenated streams, as the command-line tools do. An .xz file says how much its
+/// decoder needs, which may be gigabytes; the others need little.
+fn decompressor(
+    kind: Compression,
+    raw: impl io::BufRead + Send + 'static,
+    memory: u64,
+) -> io::Result<Box<dyn Read + Send>> {
     Ok(match kind {
         Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
         Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(raw)),
-        Compression::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(raw)),
+        Compression::Xz => {
+            let stream = Stream::new_stream_decoder(memory, stream::CONCATENATED)?;
+            Box::new(liblzma::bufread::XzDecoder::new_stream(raw, stream))
+        }
         Compression::Zstd => Box::new(zstd::Decoder::with_buffer(raw)?),
     })
 }

@@ -8,7 +8,7 @@ use crate::options::{Format, Need, ReadOptions, WriteOptions};
 use crate::source::Source;
 use crate::table::{Matrix, MatrixRef, Table, Target};
 use crate::target::Labels;
-use crate::text::{Block, finite, for_blocks, number, push_number, show};
+use crate::text::{Block, Held, finite, for_blocks, number, push_number, show};
 use std::io::{self, Write};
 
 /// What one block holds.
@@ -23,17 +23,31 @@ pub(crate) struct Parsed {
     without_label: Option<u64>,
 }
 
+impl Parsed {
+    /// Bytes that its labels take.
+    pub fn label_bytes(&self) -> usize {
+        self.labels.bytes()
+    }
+}
+
+impl Held for Parsed {
+    fn bytes(&self) -> usize {
+        self.rows.bytes() + self.labels.bytes()
+    }
+}
+
 /// Reads the whole source.
 pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> {
-    let reader = Reader::new(source, options);
+    let (reader, memory) = (Reader::new(source, options), source.memory.clone());
     let (mut survey, mut rows) = (Survey::default(), Vec::new());
     reader.blocks(source, |mut block| {
+        memory.take(block.bytes(), || "the rows".into())?;
         survey.add(&mut block);
         rows.push(block.rows);
         Ok(())
     })?;
     let facts = survey.finish(&reader.name, options)?;
-    let mut table = Table::new(from_sparse_rows(&reader.name, rows, facts.ncols, options.storage)?);
+    let mut table = Table::new(from_sparse_rows(&memory, rows, facts.ncols, options.storage)?);
     (table.target, table.format, table.compression) = (facts.target, Format::Svmlight, source.compression);
     table.source = reader.name;
     Ok(table)
@@ -103,6 +117,11 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub fn new(source: &Source, options: &'a ReadOptions) -> Self {
         Self { name: source.name.clone(), options }
+    }
+
+    /// The number of columns the file may have.
+    pub fn most_columns(&self) -> usize {
+        self.options.column_limit()
     }
 
     /// Hands block after block to `each`.

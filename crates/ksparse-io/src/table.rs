@@ -1,7 +1,8 @@
 //! What a file holds: a matrix, and perhaps a target, weights and names.
 
-use crate::error::{Error, Result, suggestion};
+use crate::error::{Error, Result};
 use crate::mapped::Mapped;
+use crate::names::find_column;
 use crate::options::{Compression, Format};
 use crate::text::short;
 use ksparse::design::{Dense, Design, Sparse};
@@ -63,7 +64,7 @@ impl Table {
     /// The index (from 0) of a feature given by its name, or by its number (from 1; -1 is the last).
     pub fn feature(&self, name: &str) -> Result<usize> {
         find_column(name, self.names.as_deref(), self.ncols())
-            .map_err(|hint| Error::request(format!("{}: no feature `{name}`", self.source), hint))
+            .map_err(|no| Error::request(format!("{}: {} feature `{name}`", self.source, no.many()), no.hint()))
     }
 
     /// The target, or an error that says how to name one.
@@ -90,30 +91,6 @@ impl Table {
             source: self.source.clone(),
             notes: Vec::new(),
         })
-    }
-}
-
-/// The position of a column by name or number; the error is a hint.
-pub(crate) fn find_column(name: &str, names: Option<&[String]>, ncols: usize) -> std::result::Result<usize, String> {
-    if let Some(j) = names.and_then(|names| names.iter().position(|n| n == name)) {
-        return Ok(j);
-    }
-    let counted = || format!("columns are counted from 1 to {ncols}, or from -1 backwards");
-    match name.parse::<i64>() {
-        Ok(j) if j >= 1 && j as u64 <= ncols as u64 => Ok(j as usize - 1),
-        Ok(j) if j < 0 && j.unsigned_abs() <= ncols as u64 => Ok(ncols - j.unsigned_abs() as usize),
-        Ok(_) => Err(counted()),
-        Err(_) => Err(match names {
-            None => format!("the file names no columns: {}", counted()),
-            Some(names) => match suggestion(name, names.iter().map(String::as_str)) {
-                Some(close) => format!("did you mean `{close}`?"),
-                None => {
-                    let first: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
-                    let more = if names.len() > 5 { ", ..." } else { "" };
-                    format!("the columns are {}{more}", first.join(", "))
-                }
-            },
-        }),
     }
 }
 

@@ -20,6 +20,11 @@ impl Labels {
         self.words.as_ref().map_or(self.numbers.len(), Vec::len)
     }
 
+    /// Bytes it takes, near enough: a word is some bytes on the heap beside itself.
+    pub fn bytes(&self) -> usize {
+        8 * self.numbers.len() + self.words.as_ref().map_or(0, |words| words.iter().map(|w| 40 + w.len()).sum())
+    }
+
     pub fn push(&mut self, field: &[u8], place: impl FnOnce() -> Place) -> Result<()> {
         match number(field) {
             Some(v) if !v.is_finite() => {
@@ -78,9 +83,14 @@ pub(crate) fn companion(path: &Path, format: Format) -> Option<PathBuf> {
     Some(path)
 }
 
+/// The file beside this one that holds its target, or would, by its name.
+pub fn target_beside(path: &Path) -> Option<PathBuf> {
+    Format::from_path(path, false).and_then(|format| companion(path, format))
+}
+
 /// A target alone: NumPy, Matrix Market, or text with one value per line (and perhaps a name on top).
-pub(crate) fn read(path: &Path, nrows: usize) -> Result<Target> {
-    let mut source = Source::open(path)?;
+pub(crate) fn read(path: &Path, nrows: usize, memory: Option<u64>) -> Result<Target> {
+    let mut source = Source::open(path, memory)?;
     let name = source.name.clone();
     let target = match source.format(path)? {
         Format::Npy => npy::read_vector(&mut source)?,
@@ -107,7 +117,6 @@ pub(crate) fn read(path: &Path, nrows: usize) -> Result<Target> {
 fn lines(source: &mut Source, nrows: usize) -> Result<Target> {
     let name = source.name.clone();
     let bytes = source.read_all()?;
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let filled = |(_, line): &(usize, &[u8])| !line.is_empty();
     let lines: Vec<(usize, &[u8])> =
         bytes.split(|&b| b == b'\n').map(|l| l.trim_ascii()).enumerate().filter(filled).collect();

@@ -1,10 +1,14 @@
 //! Text in blocks of whole lines, parsed side by side; numbers.
 
 use crate::error::{Error, Place, Result};
+use crate::memory::Memory;
 use crate::source::{Source, read_error};
 use rayon::prelude::*;
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
+
+/// What some programs put before text in UTF-8. Files glued together have it inside too.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Bytes of a block. Large enough that starting one costs nothing, small enough that a file of some megabytes has several.
 const BLOCK: usize = 1 << 20;
@@ -18,7 +22,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// The lines with their numbers, line ends removed.
+    /// The lines with their numbers, line ends and marks removed.
     pub fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
         Lines { rest: &self.bytes, number: self.lines_before }
     }
@@ -42,15 +46,37 @@ impl<'a> Iterator for Lines<'a> {
         };
         self.rest = rest;
         self.number += 1;
-        Some((self.number, line.strip_suffix(b"\r").unwrap_or(line)))
+        Some((self.number, bare(line)))
+    }
+}
+
+/// A line without its end and without a mark before it.
+pub(crate) fn bare(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
+}
+
+/// What was parsed, which takes memory.
+pub(crate) trait Held {
+    /// How many bytes.
+    fn bytes(&self) -> usize;
+}
+
+impl<T> Held for Vec<T> {
+    fn bytes(&self) -> usize {
+        self.capacity() * size_of::<T>()
     }
 }
 
 /// Cuts a source into blocks and hands each to `parse`, several at a time; the results come back in the order of the file. A thread of its
 /// own reads and decompresses meanwhile. The first error by position in the file wins, so messages do not depend on threads.
-pub(crate) fn parse_blocks<T: Send>(source: &mut Source, parse: impl Fn(&Block) -> Result<T> + Sync) -> Result<Vec<T>> {
-    let mut parsed = Vec::new();
+pub(crate) fn parse_blocks<T: Held + Send>(
+    source: &mut Source,
+    parse: impl Fn(&Block) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let (mut parsed, memory) = (Vec::new(), source.memory.clone());
     for_blocks(source, parse, |block| {
+        memory.take(block.bytes(), || "the rows".into())?;
         parsed.push(block);
         Ok(())
     })?;
@@ -64,12 +90,12 @@ pub(crate) fn for_blocks<T: Send>(
     mut each: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
     let width = rayon::current_num_threads().max(1);
-    let (name, compression) = (source.name.clone(), source.compression);
+    let (memory, compression) = (&*source.memory, source.compression);
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(2 * width);
         let reader = &mut source.reader;
         scope.spawn(move || {
-            let mut blocks = Blocks { reader, carried: Vec::new(), lines: 0, done: false };
+            let mut blocks = Blocks::new(reader, memory);
             loop {
                 let block = blocks.next_block();
                 let last = !matches!(block, Ok(Some(_)));
@@ -88,7 +114,7 @@ pub(crate) fn for_blocks<T: Send>(
             match end {
                 None => {}
                 Some(Ok(())) => return Ok(()),
-                Some(Err(e)) => return Err(read_error(&name, compression, e)),
+                Some(Err(e)) => return Err(read_error(memory, compression, e)),
             }
         }
     })
@@ -109,15 +135,20 @@ fn next_batch(receiver: &Receiver<Message>, width: usize) -> (Vec<Block>, Option
     (batch, None)
 }
 
-struct Blocks<R> {
+struct Blocks<'a, R> {
     reader: R,
+    memory: &'a Memory,
     /// The begun line at the end of the last block.
     carried: Vec<u8>,
     lines: u64,
     done: bool,
 }
 
-impl<R: Read> Blocks<R> {
+impl<'a, R: Read> Blocks<'a, R> {
+    fn new(reader: R, memory: &'a Memory) -> Self {
+        Self { reader, memory, carried: Vec::new(), lines: 0, done: false }
+    }
+
     fn next_block(&mut self) -> Message {
         if self.done {
             return Ok(None);
@@ -125,7 +156,11 @@ impl<R: Read> Blocks<R> {
         let mut bytes = std::mem::take(&mut self.carried);
         loop {
             let before = bytes.len();
-            bytes.reserve(BLOCK);
+            // A line without end is no text; what it takes is freed with its block and counted here only.
+            if before as u64 > self.memory.room() {
+                return Err(io::ErrorKind::OutOfMemory.into());
+            }
+            bytes.try_reserve(BLOCK).map_err(|_| io::ErrorKind::OutOfMemory)?;
             let got = self.reader.by_ref().take(BLOCK as u64).read_to_end(&mut bytes)?;
             if got < BLOCK {
                 self.done = true;
@@ -237,7 +272,8 @@ mod tests {
     fn blocks_keep_lines_whole_and_count_them() {
         let text: String = (0..300_000).map(|i| format!("{i}\n")).collect();
         for text in [text.as_str(), &text[..text.len() - 1], "\n\n1", ""] {
-            let mut blocks = Blocks { reader: text.as_bytes(), carried: Vec::new(), lines: 0, done: false };
+            let memory = Memory::new("text", None);
+            let mut blocks = Blocks::new(text.as_bytes(), &memory);
             let mut lines = Vec::new();
             while let Some(block) = blocks.next_block().unwrap() {
                 lines.extend(block.lines().map(|(i, line)| (i, String::from_utf8(line.to_vec()).unwrap())));

@@ -52,7 +52,8 @@ pub fn write(table: &Table, path: &Path, options: &WriteOptions) -> Result<Vec<S
 
 /// Reads one file and writes another; `relabel` may change the target on the way. Returns the table and what got lost in writing.
 ///
-/// Where the matrix would not fit into the memory allowed and the text is svmlight, `.ksb` is written by reading the text several times.
+/// Where the matrix would not fit into the memory allowed (at most 2 GiB unless the options say otherwise) and the
+/// text is svmlight, `.ksb` is written by reading the text several times.
 pub fn convert(
     from: &Path,
     to: &Path,
@@ -60,8 +61,9 @@ pub fn convert(
     writing: &WriteOptions,
     relabel: impl FnOnce(Target) -> Result<Target>,
 ) -> Result<(Table, Vec<String>)> {
-    let memory = writing.memory.unwrap_or(2 << 30);
-    if can_stream(from, to, reading, writing)? && bytes_needed(from) > memory as u64 {
+    let memory = reading.memory.unwrap_or_else(|| crate::memory::free().min(2 << 30));
+    if can_stream(from, to, reading, writing)? && bytes_needed(from) > memory {
+        let memory = usize::try_from(memory).unwrap_or(usize::MAX);
         ksb::from_svmlight(from, to, reading, memory, relabel)?;
         return Ok((read(to, &ReadOptions { need: Need::Optional, ..ReadOptions::default() })?, Vec::new()));
     }
@@ -84,7 +86,7 @@ fn can_stream(from: &Path, to: &Path, reading: &ReadOptions, writing: &WriteOpti
     }
     let format = match reading.format {
         Some(format) => format,
-        None => Source::open(from)?.format(from)?,
+        None => Source::open(from, None)?.format(from)?,
     };
     Ok(format == Format::Svmlight)
 }
@@ -92,7 +94,7 @@ fn can_stream(from: &Path, to: &Path, reading: &ReadOptions, writing: &WriteOpti
 /// What reading svmlight text takes at its peak: an entry of some 12 bytes of text is held twice, in rows and in columns, 12 bytes each.
 /// Compressed text is about a fifth of its size.
 fn bytes_needed(file: &Path) -> u64 {
-    let compressed = Source::open(file).is_ok_and(|source| source.compression.is_some());
+    let compressed = Source::open(file, None).is_ok_and(|source| source.compression.is_some());
     std::fs::metadata(file).map_or(0, |file| file.len()).saturating_mul(if compressed { 10 } else { 2 })
 }
 
@@ -186,6 +188,8 @@ fn compressed(
         }
         Some(Compression::Zstd) => {
             let mut encoder = zstd::Encoder::new(out, 3)?;
+            // As the command-line tool does, and as the other compressions do without being asked: damage is noticed.
+            encoder.include_checksum(true)?;
             buffered(&mut encoder, &mut body)?;
             encoder.finish().map(drop)
         }

@@ -184,8 +184,8 @@ fn text_larger_than_memory_becomes_the_same_file() {
         let reading = ReadOptions { need: Need::Optional, ..ReadOptions::default() };
         for memory in [1, 5000, 20_000] {
             let write = |to: &Path, memory| {
-                let writing = WriteOptions { memory: Some(memory), ..WriteOptions::default() };
-                ksparse_io::convert(&text, to, &reading, &writing, Ok).unwrap().0
+                let reading = ReadOptions { memory: Some(memory), ..reading.clone() };
+                ksparse_io::convert(&text, to, &reading, &WriteOptions::default(), Ok).unwrap().0
             };
             let (expected, found) = (write(&small, 1 << 30), write(&large, memory));
             assert!(matches!(expected.matrix, Matrix::Sparse(_)) == is_sparse);
@@ -196,8 +196,8 @@ fn text_larger_than_memory_becomes_the_same_file() {
     // The same words about the same mistake.
     std::fs::write(&text, "1 1:1\n1 0:1\n").unwrap();
     let message = |memory| {
-        let writing = WriteOptions { memory: Some(memory), ..WriteOptions::default() };
-        ksparse_io::convert(&text, &large, &ReadOptions::default(), &writing, Ok).unwrap_err().to_string()
+        let reading = ReadOptions { memory: Some(memory), ..ReadOptions::default() };
+        ksparse_io::convert(&text, &large, &reading, &WriteOptions::default(), Ok).unwrap_err().to_string()
     };
     assert!(message(1).contains("line 2") && message(1) == message(1 << 30), "{}", message(1));
 }

@@ -54,6 +54,14 @@ impl Design for Interruptible<'_> {
         self.unless_halted(out, |out| self.inner.squares_at(weights, columns, out));
     }
 
+    fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]) {
+        self.unless_halted(out, |out| self.inner.deviations(weights, centres, out));
+    }
+
+    fn magnitudes(&self, weights: &[f64], out: &mut [f64]) {
+        self.unless_halted(out, |out| self.inner.magnitudes(weights, out));
+    }
+
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], mut out: MatrixMut<'_>) {
         if self.halted() { out.fill(0.0) } else { self.inner.cross(left, right, weights, out) }
     }

@@ -160,19 +160,20 @@ operation!(DotColumns<'a, 'b> { columns: &'a [T], r: &'a [f64], out: &'b mut [f6
 
 operation!(Dot<'a> { x: &'a [T], r: &'a [f64] } -> f64, |_simd| dot_body(x, r));
 
-operation!(WeightedSquare<'a> { x: &'a [T], w: &'a [f64] } -> f64, |_simd| {
+operation!(WeightedDeviation<'a> { x: &'a [T], m: f64, w: &'a [f64] } -> f64, |_simd| {
     let (x_body, x_tail) = x.as_chunks::<LANES>();
     let (w_body, w_tail) = w.as_chunks::<LANES>();
     let mut sums = [0.0; LANES];
     for (x, w) in x_body.iter().zip(w_body) {
         for l in 0..LANES {
-            let v = x[l].widen();
+            let v = x[l].widen() - m;
             sums[l] += v * v * w[l];
         }
     }
     let mut tail = 0.0;
     for (x, w) in x_tail.iter().zip(w_tail) {
-        tail += x.widen() * x.widen() * w;
+        let v = x.widen() - m;
+        tail += v * v * w;
     }
     total(sums) + tail
 });
@@ -263,7 +264,12 @@ pub(crate) fn dot<T: Entry>(x: &[T], r: &[f64]) -> f64 {
 
 /// `sum_i w_i x_i^2`.
 pub(crate) fn weighted_square<T: Entry>(x: &[T], w: &[f64]) -> f64 {
-    arch().dispatch(WeightedSquare { x, w })
+    weighted_deviation(x, 0.0, w)
+}
+
+/// `sum_i w_i (x_i - m)^2`.
+pub(crate) fn weighted_deviation<T: Entry>(x: &[T], m: f64, w: &[f64]) -> f64 {
+    arch().dispatch(WeightedDeviation { x, m, w })
 }
 
 /// `out += a x`.

@@ -70,7 +70,7 @@ fn best(problem: &Problem, k: usize, keep: &[usize]) -> Solution {
         }
     }
     let mut best = best.unwrap();
-    best.value = problem.value(best.as_sparse());
+    best.value = problem.value_of(&best);
     best
 }
 

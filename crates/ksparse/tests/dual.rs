@@ -146,9 +146,9 @@ fn the_gap_is_the_sum_of_the_samples_gaps() {
             assert!(close(primal - point.value, samples, 1e-8, primal.abs()), "problem {seed}");
             // `primal` is f with the intercept it names.
             let mut whole: Vec<(usize, f64)> = point.as_sparse().iter().collect();
-            whole.extend(risk.free().iter().map(|&j| (j, b)));
+            whole.extend(risk.free().iter().map(|&j| (j, b / risk.predictions(SparseRef::new(&[j], &[1.0]))[0])));
             let (indices, values): (Vec<usize>, Vec<f64>) = whole.into_iter().unzip();
-            assert!(close(primal, problem.value(SparseRef::new(&indices, &values)), 1e-12, 0.0), "problem {seed}");
+            assert!(close(primal, problem.value_at(SparseRef::new(&indices, &values)), 1e-12, 0.0), "problem {seed}");
         }
     }
 }

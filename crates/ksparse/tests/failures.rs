@@ -274,6 +274,12 @@ impl Design for Losing<'_> {
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
         self.unless_lost(out, |out| self.inner.squares_at(weights, columns, out));
     }
+    fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]) {
+        self.unless_lost(out, |out| self.inner.deviations(weights, centres, out));
+    }
+    fn magnitudes(&self, weights: &[f64], out: &mut [f64]) {
+        self.unless_lost(out, |out| self.inner.magnitudes(weights, out));
+    }
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], mut out: MatrixMut<'_>) {
         if self.alive() { self.inner.cross(left, right, weights, out) } else { out.fill(0.0) }
     }

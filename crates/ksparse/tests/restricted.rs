@@ -59,9 +59,9 @@ fn risks_have_the_derivatives_they_report() {
 
         let mut slope = vec![f64::NAN; dim];
         let value = risk.value_and_gradient(point, &mut slope);
-        assert!(close(value, problem.value(point), 1e-12, 0.0), "{name}: value");
+        assert!(close(value, problem.value_at(point), 1e-12, 0.0), "{name}: value");
         assert!(close(risk.value(point), value, 1e-13, 0.0), "{name}: value alone");
-        let numeric = differences(&x, |x| vec![problem.value(SparseRef::new(&all, x))]).concat();
+        let numeric = differences(&x, |x| vec![problem.value_at(SparseRef::new(&all, x))]).concat();
         assert_close(&format!("{name}: gradient"), &slope, &numeric, 1e-6);
 
         let numeric = differences(&x, |x| gradient(&risk, SparseRef::new(&all, x)));
@@ -99,12 +99,12 @@ fn restricted_risks_are_the_risk_on_the_support() {
         assert_eq!(restricted.dim(), 5);
         let mut slope = vec![f64::NAN; 5];
         let value = restricted.move_to(&x, &mut slope).unwrap();
-        assert!(close(value, problem.value(SparseRef::new(&support, &x)), 1e-12, 0.0), "{name}: value");
+        assert!(close(value, problem.value_at(SparseRef::new(&support, &x)), 1e-12, 0.0), "{name}: value");
         assert_close(&name, &slope, &support.map(|j| whole[j]), 1e-12);
 
         let at = risk.at(SparseRef::new(&support, &x)).unwrap();
         let hessian = block(at.hessian().unwrap().unwrap(), &support, &support);
-        assert!(close(restricted.form().size, problem.value(SparseRef::ZERO), 1e-12, 0.0), "{name}: f(0)");
+        assert!(close(restricted.form().size, problem.value_at(SparseRef::ZERO), 1e-12, 0.0), "{name}: f(0)");
         let second = restricted.second().hessian().unwrap();
         let mut lower = [f64::NAN; 25];
         second.matrix(MatrixMut::from_columns(5, 5, &mut lower)).unwrap();
@@ -143,7 +143,7 @@ fn lines_are_the_function_along_them() {
             let at = point(step);
             let whole = common::gradient(&risk, SparseRef::new(&support, &at));
             let slope = slope_of(&support.map(|j| whole[j]));
-            assert!(close(probe.value, problem.value(SparseRef::new(&support, &at)), 1e-12, 0.0), "{name}: value");
+            assert!(close(probe.value, problem.value_at(SparseRef::new(&support, &at)), 1e-12, 0.0), "{name}: value");
             assert!(close(probe.slope, slope, 1e-11, 1e-3), "{name}: slope {} {slope}", probe.slope);
         }
         // Not the point last probed: the function is moved there all the same, second derivatives too.
@@ -247,7 +247,7 @@ fn newton_conjugate_gradients_and_lbfgs_agree() {
                     let outcome = minimise(&mut f, &mut x, &InnerOptions::EXACT).unwrap();
                     assert_eq!(outcome.ended, Ended::Converged, "{name} {order:?}");
                     let point = SparseRef::new(&support, &x);
-                    assert!(close(outcome.value, problem.value(point), 1e-11, 1e-12), "{name} {order:?}: value");
+                    assert!(close(outcome.value, problem.value_at(point), 1e-11, 1e-12), "{name} {order:?}: value");
                     assert!(outcome.value <= first, "{name} {order:?}: f rose");
                     // The minimum is at most |g|^2 / 2 lambda below (the intercept apart, whose curvature is larger).
                     let g = gradient(&risk, point);
@@ -321,11 +321,11 @@ fn one_step_is_one_step_and_nothing_is_nothing() {
             let mut f = Only { inner: risk.restrict(&[0, 1, 5]).unwrap(), kind: order };
             let mut x = vec![0.0; 3];
             let outcome = minimise(&mut f, &mut x, &InnerOptions::ONE_STEP).unwrap();
-            assert!(outcome.iterations <= 1 && outcome.value < problem.value(SparseRef::ZERO), "{order:?}");
+            assert!(outcome.iterations <= 1 && outcome.value < problem.value_at(SparseRef::ZERO), "{order:?}");
             let mut f = Only { inner: risk.restrict(&[]).unwrap(), kind: order };
             let outcome = minimise(&mut f, &mut [], &InnerOptions::EXACT).unwrap();
             assert_eq!((outcome.iterations, outcome.ended), (0, Ended::Converged));
-            assert!(close(outcome.value, problem.value(SparseRef::ZERO), 1e-12, 0.0));
+            assert!(close(outcome.value, problem.value_at(SparseRef::ZERO), 1e-12, 0.0));
         }
     }
 }
@@ -416,6 +416,6 @@ fn separable_data_without_a_ridge_end_unattained() {
         let outcome = minimise(&mut f, &mut x, &InnerOptions::EXACT).unwrap();
         assert_eq!(outcome.ended, Ended::Unattained, "{order:?}");
         assert!(x.iter().all(|v| v.is_finite()) && outcome.value < 1e-8, "{order:?}: {x:?}");
-        assert!(close(outcome.value, problem.value(SparseRef::new(&[0, 1], &x)), 1e-9, 0.0), "{order:?}");
+        assert!(close(outcome.value, problem.value_at(SparseRef::new(&[0, 1], &x)), 1e-9, 0.0), "{order:?}");
     }
 }

@@ -357,7 +357,7 @@ fn hinge_is_minimised_on_a_support() {
         support.extend_from_slice(risk.free());
         let mut x = vec![0.0; support.len()];
         let outcome = minimise(&mut *risk.restrict(&support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
-        assert!(close(outcome.value, problem.value(SparseRef::new(&support, &x)), 1e-9, 0.0), "seed {seed}");
+        assert!(close(outcome.value, problem.value_at(SparseRef::new(&support, &x)), 1e-9, 0.0), "seed {seed}");
         // The loss with its corner rounded over gamma lies below by gamma / 2 at most: Newton's method knows its minimum.
         let gamma = 1e-4;
         let mut rounded = Risk::new(problem.x.dense(), &problem.y, Huber::new(gamma).unwrap()).unwrap();

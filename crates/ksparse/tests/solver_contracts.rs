@@ -230,7 +230,7 @@ fn traces_tell_what_happened() {
             let watch = &mut |p: &ksparse::Progress| {
                 assert_eq!(p.support.len(), p.coefficients.len());
                 let point = SparseRef::new(p.support, p.coefficients);
-                assert!(close(p.value, problem.value(point), 1e-9, 1e-9), "{what}: iteration {}", p.iteration);
+                assert!(close(p.value, problem.value_at(point), 1e-9, 1e-9), "{what}: iteration {}", p.iteration);
                 seen.push((p.iteration, p.value));
                 std::ops::ControlFlow::Continue(())
             };

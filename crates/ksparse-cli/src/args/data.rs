@@ -3,7 +3,7 @@
 use super::parse::{self, Words};
 use crate::failure::Result;
 use ksparse_io::{Format, Header, Need, ReadOptions};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A data file and what it does not say itself.
 #[derive(Debug, clap::Args)]
@@ -14,6 +14,13 @@ pub struct DataArgs {
 
     #[command(flatten)]
     pub reading: ReadingArgs,
+}
+
+impl DataArgs {
+    /// The files that are read.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.reading.files(&self.data)
+    }
 }
 
 /// How to read a data file.
@@ -56,12 +63,26 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "CHAR", value_parser = parse::separator)]
     pub separator: Option<u8>,
 
+    /// Megabytes that reading may take; what would take more is an error [default: what is free]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
+    pub memory: Option<u64>,
+
+    /// Read .ksb files into memory instead of mapping them: a mapped file must not be shortened while it is in use
+    #[arg(long)]
+    pub no_mmap: bool,
+
     /// The format, when neither name nor content tell: svmlight, csv, tsv, npy, npz, mtx, ksb
     #[arg(long, value_name = "NAME")]
     pub format: Option<String>,
 }
 
 impl ReadingArgs {
+    /// The files that are read: this one, its target beside it, the target alone.
+    pub fn files(&self, data: &Path) -> Vec<PathBuf> {
+        let beside = ksparse_io::target_beside(data).filter(|file| file.exists());
+        [Some(data.to_path_buf()), beside, self.target_file.clone()].into_iter().flatten().collect()
+    }
+
     /// What the reader is to be told.
     pub fn options(&self, need: Need) -> Result<ReadOptions> {
         let format = self.format.as_deref().map(str::parse::<Format>).transpose()?;
@@ -76,6 +97,8 @@ impl ReadingArgs {
             target_file: self.target_file.clone(),
             weights: self.weights.clone(),
             drop: self.drop.as_ref().map_or_else(Vec::new, |words| words.0.clone()),
+            memory: self.memory.map(|megabytes| megabytes.saturating_mul(1 << 20)),
+            no_mmap: self.no_mmap,
             ..ReadOptions::default()
         })
     }

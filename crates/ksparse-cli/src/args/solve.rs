@@ -2,6 +2,8 @@
 
 use super::parse;
 use crate::failure::{Failure, Result};
+use crate::screen::Screen;
+use ksparse::Threads;
 use ksparse::solver::{
     self, Auto, Diht, DualStep, Exact, Fbs, Foba, Grahtp, Grasp, Limits, Sdiht, Solver, Step, Svrght,
 };
@@ -44,7 +46,7 @@ pub struct SolverArgs {
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u64).range(1..))]
     pub batch: Option<u64>,
 
-    /// Threads; the answer does not depend on it [default: one per core]
+    /// Threads; the answer does not depend on it [default: one per core; at most 64, or four per core if that is more]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
 }
@@ -91,6 +93,17 @@ impl SolverArgs {
             "exact" => Box::new(Exact { limits: self.limits(Exact::default().limits) }),
             name => solver::by_name(name)?,
         })
+    }
+
+    /// The threads asked for, within reason: thousands take longer to start than most fits.
+    pub fn pool(&self, screen: Screen) -> Result<Threads> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let most = (4 * cores).max(64);
+        if self.threads > most {
+            screen
+                .note(&format!("--threads {}: taking {most}, as more of them only wait for each other", self.threads));
+        }
+        Ok(Threads::new(self.threads.min(most))?)
     }
 
     fn svrght(&self) -> Result<Svrght> {

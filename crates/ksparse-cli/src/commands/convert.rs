@@ -2,7 +2,7 @@
 
 use crate::args::data::DataArgs;
 use crate::failure::{Failure, Result};
-use crate::interrupt;
+use crate::output;
 use crate::report::{Facts, seconds};
 use crate::screen::Screen;
 use ksparse_io::{Format, Labels, Need, Target, WriteOptions};
@@ -12,7 +12,8 @@ use std::time::Instant;
 /// Convert a data file to another format, or to the .ksb form that opens at once
 ///
 /// Format and compression of the output follow its name: .svm .csv .tsv .npz .npy .mtx .ksb, with .gz .bz2 .xz or .zst behind it.
-/// .ksb is mapped into memory when it is read: it opens in milliseconds and may be larger than memory.
+/// .ksb is mapped into memory when it is read: it opens in milliseconds and may be larger than memory. svmlight text
+/// that needs more than --memory (or 2048 MB) is read several times on its way to .ksb.
 #[derive(Debug, clap::Args)]
 pub struct ConvertArgs {
     #[command(flatten)]
@@ -29,10 +30,6 @@ pub struct ConvertArgs {
     /// Count the columns of svmlight output from 0
     #[arg(long, help_heading = "Output")]
     pub to_zero_based: bool,
-
-    /// Megabytes of matrix to hold at a time: svmlight text that needs more is read several times on its way to .ksb
-    #[arg(long, value_name = "MB", default_value = "2048", help_heading = "Output")]
-    pub memory: usize,
 }
 
 pub fn run(args: &ConvertArgs, screen: Screen) -> Result<()> {
@@ -40,7 +37,6 @@ pub fn run(args: &ConvertArgs, screen: Screen) -> Result<()> {
     let writing = WriteOptions {
         format: args.to.as_deref().map(str::parse::<Format>).transpose()?,
         zero_based: args.to_zero_based,
-        memory: Some(args.memory.saturating_mul(1 << 20)),
         ..WriteOptions::default()
     };
     let relabel = |target: Target| match &args.data.reading.positive {
@@ -48,12 +44,12 @@ pub fn run(args: &ConvertArgs, screen: Screen) -> Result<()> {
         None => Ok(target),
     };
     let options = args.data.reading.options(Need::Optional)?;
+    output::check_data(&args.output, &args.data.files())?;
     let (table, lost) =
-        interrupt::listening(|| ksparse_io::convert(&args.data.data, &args.output, &options, &writing, relabel))
-            .map_err(Failure::converting)?;
+        ksparse_io::convert(&args.data.data, &args.output, &options, &writing, relabel).map_err(Failure::converting)?;
     table.notes.iter().for_each(|note| screen.note(note));
     lost.iter().for_each(|lost| screen.warn(lost));
-    if args.output.as_os_str() == "-" {
+    if ksparse_io::is_standard_output(&args.output) {
         return Ok(());
     }
     let mut facts = Facts::default();

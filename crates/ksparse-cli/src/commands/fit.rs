@@ -13,7 +13,7 @@ use crate::prepared::Prepared;
 use crate::progress::Watcher;
 use crate::screen::Screen;
 use ksparse::solver::TraceRow;
-use ksparse::{Solver, Sparsity, Threads};
+use ksparse::{Solver, Sparsity};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -106,8 +106,8 @@ Examples (the first line makes the data):
 
 pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
-    output::check(&[&args.output, &args.trace, &args.plot_gap])?;
-    let threads = Threads::new(args.solver.threads)?;
+    output::check(&[&args.output, &args.trace, &args.plot_gap], &args.data.files())?;
+    let threads = args.solver.pool(screen)?;
     threads.run(|| fit(args, &*solver, screen))
 }
 

@@ -3,6 +3,7 @@
 use crate::args::data::DataArgs;
 use crate::args::parse::{self, Ks};
 use crate::args::solve::SolverArgs;
+use crate::data::check_room;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::network_file;
@@ -10,12 +11,14 @@ use crate::output;
 use crate::progress::Watcher;
 use crate::report::{self, Facts, Table, significant};
 use crate::screen::{Screen, bold};
+use ksparse::design::Design;
 use ksparse::graphical::{self, Covariance, Network, Precision, Stability, Tuned, Units};
 use ksparse::select::Folds;
 use ksparse::solver::{Grahtp, Solver};
-use ksparse::{Objective, Path, Solution, SparseRef, Sparsity, Threads};
+use ksparse::{Objective, Path, Solution, SparseRef, Sparsity, Status};
 use ksparse_io::Need;
 use serde_json::{Value, json};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -99,12 +102,15 @@ const SMALL: usize = 40;
 pub fn run(args: &GraphArgs, screen: Screen) -> Result<()> {
     let format = args.output.as_deref().map(network_file::Format::of).transpose()?;
     let solver = args.solver.build()?;
-    Threads::new(args.solver.threads)?.run(|| graph(args, &*solver, format, screen))
+    let inputs = args.data.files().into_iter().chain(args.tune.clone()).collect::<Vec<_>>();
+    output::check(&[&args.output, &args.plot, &args.heat], &inputs)?;
+    args.solver.pool(screen)?.run(|| graph(args, &*solver, format, screen))
 }
 
 fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::Format>, screen: Screen) -> Result<()> {
     let table = read(args, args.data.data.clone(), screen)?;
     let blame = |error: ksparse::Error| Failure::from(error).within(&table.source);
+    check_room(table.ncols(), table.ncols(), "a covariance matrix").map_err(|error| error.within(&table.source))?;
     let units = if args.original_units { Units::Original } else { Units::Standardized };
     let covariance = if args.covariance {
         let s = square(&table)?;
@@ -130,18 +136,9 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
     let choice = choose(args, &table, &model, &path, solver, &networks, screen)?;
     let index = choice.as_ref().map_or(networks.len() - 1, |(tuned, _)| tuned.index);
     let (network, solution, k) = (&networks[index], &solved.solutions[index], solved.ks[index]);
-    let frequencies = args.stability.map(|n| {
-        let stability = Stability {
-            resamples: usize::try_from(n).unwrap_or(usize::MAX),
-            seed: args.solver.seed,
-            ..Stability::default()
-        };
-        stability.frequencies(table.design(), units, &|s| {
-            let model = Precision::new(s.clone())?;
-            Ok(model.network(&solver.fit(&model, &Sparsity::new(k))?))
-        })
-    });
-    let frequencies = frequencies.transpose().map_err(blame)?;
+    let deadline = args.solver.time_limit().and_then(|limit| started.checked_add(limit));
+    let frequencies = args.stability.map(|n| frequencies(n, args, table.design(), solver, k, deadline, screen));
+    let frequencies = frequencies.transpose().map_err(blame)?.flatten();
     let seconds = started.elapsed().as_secs_f64();
 
     let found = Found { names: &names, network, frequencies: frequencies.as_ref() };
@@ -178,6 +175,35 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
         text.push_str(&format!("wrote {}\n", path.display()));
     }
     screen.print(&text)
+}
+
+/// How often each edge is found on halves of the samples, as many as time allows; `None` if none was finished.
+fn frequencies(
+    halves: u64,
+    args: &GraphArgs,
+    samples: &dyn Design,
+    solver: &dyn Solver,
+    k: usize,
+    deadline: Option<Instant>,
+    screen: Screen,
+) -> ksparse::Result<Option<faer::Mat<f64>>> {
+    let resamples = usize::try_from(halves).unwrap_or(usize::MAX);
+    let stability = Stability { resamples, seed: args.solver.seed, ..Stability::default() };
+    let units = if args.original_units { Units::Original } else { Units::Standardized };
+    let stop = || interrupt::asked() || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let go_on = || if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let fit = |s: &Covariance| {
+        let model = Precision::new(s.clone())?;
+        let solution = solver.solve(&model, &Sparsity::new(k), None, &mut |_| go_on())?;
+        // One that was cut short is none of the networks this is about.
+        Ok((solution.status != Status::Stopped).then(|| model.network(&solution)))
+    };
+    let (found, counted) = interrupt::listening(|| stability.frequencies_until(samples, units, &fit, &stop))?;
+    if counted < resamples {
+        screen
+            .warn(&format!("stopped: {counted} of {resamples} halves were searched, and the frequencies are of those"));
+    }
+    Ok((counted > 0).then_some(found))
 }
 
 /// A network with what is known about it.

@@ -3,6 +3,7 @@
 use crate::args::data::DataArgs;
 use crate::args::parse::{self, Ks};
 use crate::args::solve::SolverArgs;
+use crate::data::check_room;
 use crate::failure::{Failure, Result, in_file};
 use crate::report::{self, Facts, significant};
 use crate::screen::Screen;
@@ -10,7 +11,7 @@ use ksparse::design::{Dense, Design};
 use ksparse::graphical::{self, Classes, Confusion, Network, Precision, Units, screen_by_t};
 use ksparse::select::Folds;
 use ksparse::solver::{Grahtp, Solver};
-use ksparse::{Path, SparseRef, Threads};
+use ksparse::{Path, SparseRef};
 use ksparse_io::{Labels, Need};
 use serde_json::json;
 use std::path::PathBuf;
@@ -51,7 +52,7 @@ pub struct LdaArgs {
 
 pub fn run(args: &LdaArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
-    Threads::new(args.solver.threads)?.run(|| lda(args, &*solver, screen))
+    args.solver.pool(screen)?.run(|| lda(args, &*solver, screen))
 }
 
 /// Samples with labels.
@@ -73,6 +74,7 @@ fn read(args: &LdaArgs, file: &std::path::Path, known: Option<&Labels>, screen: 
         (None, None) => Labels::find(target).map_err(|e| in_file(&table.source, e))?,
     };
     let signs = labels.signs(target).map_err(|e| in_file(&table.source, e))?;
+    check_room(table.nrows(), table.ncols(), "a full matrix")?;
     let mut values = vec![0.0; table.nrows() * table.ncols()];
     if table.nrows() > 0 {
         for (j, column) in values.chunks_exact_mut(table.nrows()).enumerate() {

@@ -12,6 +12,7 @@ pub mod predict;
 pub mod show;
 pub mod simulate;
 pub mod split;
+pub mod verify;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Result;
@@ -28,6 +29,7 @@ pub fn run(cli: &Cli) -> Result<()> {
         Command::Show(args) => show::run(args, screen),
         Command::Convert(args) => convert::run(args, screen),
         Command::Split(args) => split::run(args, screen),
+        Command::Verify(args) => verify::run(args, screen),
         Command::Simulate(args) => simulate::run(args, screen),
         Command::Demo(args) => demo::run(args, screen),
         Command::Completions(args) => completions::run(args, screen),

@@ -17,7 +17,7 @@ use crate::screen::Screen;
 use ksparse::loss::TargetKind;
 use ksparse::path::GridSolution;
 use ksparse::select::{Criterion, CrossValidation, Folds, Metric, Rule};
-use ksparse::{Grid, Solver, Threads};
+use ksparse::{Grid, Solver};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -108,8 +108,8 @@ pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
     if let Some(path) = args.plot.as_ref().filter(|path| !is_svg(path)) {
         return Err(Failure::Input(format!("--plot draws an SVG: call it {}", path.with_extension("svg").display())));
     }
-    output::check(&[&args.output, &args.plot, &args.report])?;
-    let threads = Threads::new(args.solver.threads)?;
+    output::check(&[&args.output, &args.plot, &args.report], &args.data.files())?;
+    let threads = args.solver.pool(screen)?;
     threads.run(|| path(args, &*solver, screen))
 }
 

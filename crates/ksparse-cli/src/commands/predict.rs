@@ -83,6 +83,8 @@ struct PredictJson<'a> {
 }
 
 pub fn run(args: &PredictArgs, screen: Screen) -> Result<()> {
+    let inputs = [vec![args.model.clone()], args.reading.files(&args.data)].concat();
+    output::check(&[&args.output], &inputs)?;
     let model = model_file::load(&args.model)?;
     let loss = model.loss.build()?;
     if args.proba && model.loss.name != "logistic" {

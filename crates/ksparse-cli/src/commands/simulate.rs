@@ -1,8 +1,8 @@
 //! `ksparse simulate`: data of which the truth is known.
 
 use crate::args::parse;
+use crate::data::check_room;
 use crate::failure::{Failure, Result};
-use crate::interrupt;
 use crate::output;
 use crate::report::{self, Facts};
 use crate::screen::Screen;
@@ -77,12 +77,14 @@ pub struct SimulateArgs {
 }
 
 pub fn run(args: &SimulateArgs, screen: Screen) -> Result<()> {
+    let beside = args.output.as_deref().and_then(ksparse_io::target_beside);
+    output::check(&[&args.output, &beside, &args.truth], &[])?;
     let (n, p, k, seed) = (args.rows as usize, args.cols as usize, args.nonzeros as usize, args.seed);
     let correlation =
         if args.correlation == 0.0 { Correlation::Independent } else { Correlation::Ar1(args.correlation) };
-    let too_large = || Failure::Input(format!("{n} rows of {p} columns do not fit into memory: take fewer"));
-    if args.model != "text" && n.checked_mul(p).is_none_or(|entries| entries > 1 << 33) {
-        return Err(too_large());
+    match args.model.as_str() {
+        "text" => check_room(n.saturating_add(p), 8, "the vectors of a matrix")?,
+        _ => check_room(n, p, "a matrix")?,
     }
     let (table, truth) = match args.model.as_str() {
         "linear" => with_truth(simulate::linear(n, p, k, correlation, args.noise, seed), Matrix::Dense, false)?,
@@ -158,11 +160,11 @@ fn write(args: &SimulateArgs, table: Table, truth: &str, screen: Screen) -> Resu
     let writing = WriteOptions { format, ..WriteOptions::default() };
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from("-"));
     // Names of the form x1, x2, ... are no loss where a format has none.
-    interrupt::listening(|| ksparse_io::write(&table, &path, &writing)).map_err(Failure::writing)?;
+    ksparse_io::write(&table, &path, &writing).map_err(Failure::writing)?;
     if let Some(path) = &args.truth {
         output::write(path, truth.as_bytes())?;
     }
-    let Some(path) = &args.output else { return Ok(()) };
+    let Some(path) = args.output.as_ref().filter(|path| !ksparse_io::is_standard_output(path)) else { return Ok(()) };
     let mut facts = Facts::default();
     facts.add("data", format!("{}: {} rows, {} columns", path.display(), table.nrows(), table.ncols()));
     if let Some(path) = &args.truth {

@@ -3,7 +3,7 @@
 use crate::args::data::DataArgs;
 use crate::args::parse;
 use crate::failure::{Failure, Result};
-use crate::interrupt;
+use crate::output;
 use crate::report::Facts;
 use crate::screen::Screen;
 use ksparse_io::{Need, Table, Target, WriteOptions};
@@ -59,6 +59,8 @@ pub fn run(args: &SplitArgs, screen: Screen) -> Result<()> {
     }
     let train_file = args.train_output.clone().unwrap_or_else(|| named(&args.data.data, args.dir.as_deref(), "train"));
     let test_file = args.test_output.clone().unwrap_or_else(|| named(&args.data.data, args.dir.as_deref(), "test"));
+    let outputs = [&train_file, &test_file].map(|file| [Some(file.clone()), ksparse_io::target_beside(file)]);
+    output::check(&outputs.iter().flatten().collect::<Vec<_>>(), &args.data.files())?;
     let mut facts = Facts::default();
     for ((name, file), rows) in [("train", train_file), ("test", test_file)].into_iter().zip(&parts) {
         let part = table.rows(rows)?;
@@ -67,7 +69,7 @@ pub fn run(args: &SplitArgs, screen: Screen) -> Result<()> {
             zero_based: args.data.reading.zero_based,
             ..WriteOptions::default()
         };
-        let lost = interrupt::listening(|| ksparse_io::write(&part, &file, &writing)).map_err(Failure::writing)?;
+        let lost = ksparse_io::write(&part, &file, &writing).map_err(Failure::writing)?;
         lost.iter().for_each(|lost| screen.warn(lost));
         facts.add(name, format!("{} rows, {}", rows.len(), file.display()));
     }

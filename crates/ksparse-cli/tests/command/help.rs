@@ -6,9 +6,21 @@ use crate::bench::Bench;
 fn help_of_every_command() {
     let bench = Bench::new();
     insta::assert_snapshot!("help", bench.ok("--help"));
-    for command in
-        ["fit", "predict", "path", "graph", "lda", "show", "convert", "split", "simulate", "demo", "completions", "man"]
-    {
+    for command in [
+        "fit",
+        "predict",
+        "path",
+        "graph",
+        "lda",
+        "show",
+        "convert",
+        "split",
+        "verify",
+        "simulate",
+        "demo",
+        "completions",
+        "man",
+    ] {
         insta::assert_snapshot!(format!("help-{command}"), bench.ok(&format!("{command} --help")));
     }
 }

@@ -5,10 +5,12 @@
 mod bad_input;
 mod bench;
 mod bound;
+mod claims;
 mod fit;
 mod formats;
 mod graph;
 mod help;
+mod outputs;
 mod path;
 mod predict;
 mod signals;

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::mapped::{Borrowed, Mapped};
 use crate::options::Format;
 use crate::source::Source;
-use crate::table::{Matrix, Table, Target};
+use crate::table::{Matrix, MatrixRef, Table, Target};
 use ksparse::design::{Dense, Sparse};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -69,6 +69,14 @@ struct Layout {
 
 fn damaged(name: &str, problem: impl Into<String>) -> Error {
     Error::input(name, problem, "the file was cut short or altered: convert the data again")
+}
+
+/// Nothing else is ever written; a file from elsewhere may hold anything under the right checksums.
+fn check_finite(name: &str, what: &str, values: &[f64]) -> Result<()> {
+    match values.iter().find(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(v) => Err(Error::input(name, format!("{what} is {v}"), crate::text::FINITE)),
+    }
 }
 
 impl Layout {
@@ -119,7 +127,10 @@ impl Layout {
         }
         let long = |at: usize| (u64::from(word(at)) | u64::from(word(at + 4)) << 32) as usize;
         let (sparse, nrows, ncols, stored) = (word(12) == 1, long(16), long(24), long(32));
-        let lengths = std::array::from_fn(|s| long(48 + 16 * s));
+        let lengths: [usize; 6] = std::array::from_fn(|s| long(48 + 16 * s));
+        if lengths.iter().any(|&l| l as u64 > file_length) {
+            return Err(damaged(name, format!("the file ends too early, after {file_length} bytes")));
+        }
         // The header is genuine; the arithmetic is checked all the same.
         let bad = || damaged(name, "the sizes in the header contradict each other");
         let wide =
@@ -131,9 +142,6 @@ impl Layout {
             [0, 0, if stored == full { wide(stored, 8)? } else { return Err(bad()) }]
         };
         let by_row = |length: usize| length == 0 || nrows.checked_mul(8) == Some(length);
-        if lengths.iter().any(|&l| l as u64 > file_length) {
-            return Err(damaged(name, format!("the file ends too early, after {file_length} bytes")));
-        }
         let layout = Self::new(sparse, nrows, ncols, stored, lengths);
         if lengths[..3] != expected || !by_row(lengths[TARGET]) || !by_row(lengths[WEIGHTS]) {
             return Err(bad());
@@ -176,8 +184,14 @@ impl Layout {
         if misfit {
             return Err(damaged(name, "the number of names does not fit the matrix"));
         }
-        let target = text.labels.map(Target::Text).or(numbers(TARGET).map(Target::Numbers));
-        Ok(Small { target, target_name: text.target_name, weights: numbers(WEIGHTS), names: text.names })
+        let (target, weights) = (numbers(TARGET), numbers(WEIGHTS));
+        check_finite(name, "the target", target.as_deref().unwrap_or_default())?;
+        check_finite(name, "a weight", weights.as_deref().unwrap_or_default())?;
+        if let Some(w) = weights.iter().flatten().find(|w| **w < 0.0) {
+            return Err(damaged(name, format!("a weight is {w}")));
+        }
+        let target = text.labels.map(Target::Text).or(target.map(Target::Numbers));
+        Ok(Small { target, target_name: text.target_name, weights, names: text.names })
     }
 }
 
@@ -198,9 +212,8 @@ impl Small {
     }
 }
 
-/// Opens a file without reading it.
-pub(crate) fn open(path: &Path) -> Result<Table> {
-    let name = path.display().to_string();
+/// Opens a plain file without reading it.
+pub(crate) fn open(name: String, file: &File) -> Result<Table> {
     if cfg!(target_endian = "big") {
         return Err(Error::input(
             &*name,
@@ -208,7 +221,7 @@ pub(crate) fn open(path: &Path) -> Result<Table> {
             "convert the file to .npz elsewhere",
         ));
     }
-    let (mapped, small) = Mapped::open(path, |bytes| {
+    let (mapped, small) = Mapped::open(&name, file, |bytes| {
         let layout = Layout::parse(&name, bytes, bytes.len() as u64)?;
         let footer = Layout::check_footer(&name, &bytes[layout.end()..])?;
         let small = layout.small_parts(&name, bytes, &footer)?;
@@ -228,7 +241,7 @@ pub(crate) fn open(path: &Path) -> Result<Table> {
     Ok(small.table(Matrix::Mapped(mapped), name))
 }
 
-/// Reads a file that cannot be mapped: from standard input, or compressed. All of it is verified.
+/// Reads a file that cannot or shall not be mapped: from a pipe, or compressed. All of it is verified.
 pub(crate) fn read(source: &mut Source) -> Result<Table> {
     let name = source.name.clone();
     let bytes = source.read_all()?;
@@ -237,7 +250,9 @@ pub(crate) fn read(source: &mut Source) -> Result<Table> {
     layout.verify(&name, &mut &bytes[HEADER..], &footer)?;
     let small = layout.small_parts(&name, &bytes, &footer)?;
     let section = |s: usize| &bytes[layout.sections[s].clone()];
+    source.memory.take(bytes.len(), || "the matrix".into())?;
     let values: Vec<f64> = section(VALUES).as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
+    check_finite(&name, "a value", &values)?;
     let matrix = if layout.sparse {
         let pointers: Vec<u64> = section(POINTERS).as_chunks::<8>().0.iter().map(|b| u64::from_le_bytes(*b)).collect();
         let rows: Vec<u32> = section(ROWS).as_chunks::<4>().0.iter().map(|b| u32::from_le_bytes(*b)).collect();
@@ -251,12 +266,22 @@ pub(crate) fn read(source: &mut Source) -> Result<Table> {
     Ok(table)
 }
 
-/// Compares every byte of a `.ksb` file with its checksums: reads it once from end to end.
+/// Compares every section of a `.ksb` file with its checksum, in one pass from end to end, and checks its pointers
+/// and indices as opening does, and that all values are finite. A file that is compressed or comes through a pipe is
+/// read into memory for that.
 pub fn verify(path: &Path) -> Result<()> {
-    let name = path.display().to_string();
+    let mut source = Source::open(path, None)?;
+    if !source.head().starts_with(MAGIC) {
+        let remedy = "give a file that `ksparse convert` wrote; other formats are checked whenever they are read";
+        return Err(Error::input(&*source.name, "this is no .ksb file, or its first bytes are damaged", remedy));
+    }
+    let name = source.name.clone();
+    let Some(mut file) = source.file.take().filter(|_| source.compression.is_none()) else {
+        return read(&mut source).map(drop);
+    };
     let fail = |e| Error::io(path, "read", e);
-    let mut file = File::open(path).map_err(fail)?;
     let length = file.metadata().map_err(fail)?.len();
+    io::Seek::rewind(&mut file).map_err(fail)?;
     let mut header = Vec::new();
     (&mut file).take(HEADER as u64).read_to_end(&mut header).map_err(fail)?;
     let layout = Layout::parse(&name, &header, length)?;
@@ -264,7 +289,14 @@ pub fn verify(path: &Path) -> Result<()> {
     let mut footer = Vec::new();
     io::Seek::seek(&mut file, io::SeekFrom::Start(layout.end() as u64)).map_err(fail)?;
     file.read_to_end(&mut footer).map_err(fail)?;
-    layout.compare(&name, &sums, &Layout::check_footer(&name, &footer)?)
+    layout.compare(&name, &sums, &Layout::check_footer(&name, &footer)?)?;
+    let table = open(name.clone(), &file)?;
+    match table.matrix.view() {
+        MatrixRef::Dense(dense) => (0..table.ncols()).try_for_each(|j| check_finite(&name, "a value", dense.column(j))),
+        MatrixRef::Sparse(sparse) => {
+            (0..table.ncols()).try_for_each(|j| check_finite(&name, "a value", sparse.column(j).1))
+        }
+    }
 }
 
 impl Layout {

@@ -23,14 +23,20 @@ pub(crate) fn from_svmlight(
     relabel: impl FnOnce(Target) -> Result<Target>,
 ) -> Result<()> {
     let (mut survey, mut counts) = (Survey::default(), Vec::new());
-    let mut source = Source::open(from)?;
+    // The limit is for entries; what the columns and labels take is checked against what the system has.
+    let mut source = Source::open(from, None)?;
+    let space = source.memory.clone();
     let reader = Reader::new(&source, options);
     reader.blocks(&mut source, |mut block| {
+        space.take(block.label_bytes(), || "the labels".into())?;
         survey.add(&mut block);
         for &j in &block.rows.columns {
             let j = j as usize;
             if j >= counts.len() {
-                counts.resize(j + 1, 0usize);
+                // Twice as many at least, so that the next ones find room; three lists of this length are held below.
+                let longer = (j + 1).max((2 * counts.len()).min(reader.most_columns()));
+                space.take(24 * (longer - counts.len()), || format!("{longer} columns"))?;
+                counts.resize(longer, 0usize);
             }
             counts[j] += 1;
         }
@@ -41,6 +47,7 @@ pub(crate) fn from_svmlight(
     if facts.ncols == 0 {
         return Err(Error::input(&*reader.name, "there are no features", "the rows hold labels only"));
     }
+    space.check_shape(facts.nrows, facts.ncols)?;
     counts.resize(facts.ncols, 0);
     let nnz = counts.iter().sum();
     let sparse = !options.storage.is_dense(facts.nrows, facts.ncols, nnz);
@@ -125,9 +132,9 @@ impl Text<'_> {
             total += count;
             ends.push(total);
         }
-        let mut entries = vec![T::default(); total];
+        let mut source = Source::open(self.path, None)?;
+        let mut entries = source.memory.zeros::<T>(total, || format!("{total} entries"))?;
         let (mut row, mut seen, mut fits) = (0, 0, true);
-        let mut source = Source::open(self.path)?;
         Reader::new(&source, self.options).blocks(&mut source, |block| {
             seen += block.rows.columns.len();
             block.rows.for_entries(row, |i, j, v| {

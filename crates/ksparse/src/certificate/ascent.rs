@@ -1,7 +1,7 @@
 //! The search for the largest dual value: the relaxation on growing working sets, its derivatives as dual vectors.
 
 use super::{CertifyOptions, Epoch};
-use crate::dual::Dual;
+use crate::dual::{Drift, Dual};
 use crate::loss::Loss;
 use crate::objective::Objective;
 use crate::relaxation::part::Sampled;
@@ -59,7 +59,7 @@ impl Search<'_, '_> {
     fn offer(&mut self, vector: Vec<f64>) {
         let mut scores = vec![0.0; self.dual.risk().design().ncols()];
         self.dual.scores(&vector, &mut scores);
-        let bound = self.dual.lower_bound_at(&vector, &scores);
+        let bound = self.dual.lower_bound_at(&vector, &scores, Drift::default());
         if bound > self.found.bound || self.found.vector.is_empty() {
             (self.found.bound, self.found.vector) = (bound, vector);
             self.scores = scores;

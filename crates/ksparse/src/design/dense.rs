@@ -71,6 +71,16 @@ impl<'a, T: Entry> Dense<'a, T> {
         Ok(())
     }
 
+    /// `out[j] = f(j)` for all columns, in parallel when it pays.
+    fn each_column(&self, out: &mut [f64], f: impl Fn(usize) -> f64 + Sync) {
+        let one = |(j, o): (usize, &mut f64)| *o = f(j);
+        if worth_splitting(self.values.len()) {
+            out.par_iter_mut().with_min_len(BLOCK).enumerate().for_each(one);
+        } else {
+            out.iter_mut().enumerate().for_each(one);
+        }
+    }
+
     /// The columns of `which` one after another, over all rows.
     fn collect(&self, which: &[usize]) -> Vec<f64> {
         let mut out = Vec::with_capacity(self.nrows * which.len());
@@ -137,18 +147,21 @@ impl<T: Entry> Design for Dense<'_, T> {
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
-        let one = |(j, o): (usize, &mut f64)| *o = kernels::weighted_square(self.column(j), weights);
-        if worth_splitting(self.values.len()) {
-            out.par_iter_mut().with_min_len(BLOCK).enumerate().for_each(one);
-        } else {
-            out.iter_mut().enumerate().for_each(one);
-        }
+        self.each_column(out, |j| kernels::weighted_square(self.column(j), weights));
     }
 
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
         for (o, &j) in out.iter_mut().zip(columns) {
             *o = kernels::weighted_square(self.column(j), weights);
         }
+    }
+
+    fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]) {
+        self.each_column(out, |j| kernels::weighted_deviation(self.column(j), centres[j], weights));
+    }
+
+    fn magnitudes(&self, weights: &[f64], out: &mut [f64]) {
+        self.squares(weights, out);
     }
 
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], mut out: MatrixMut<'_>) {

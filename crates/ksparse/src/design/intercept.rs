@@ -1,4 +1,4 @@
-//! A last column of ones.
+//! A last column that is the same everywhere.
 
 use super::{Columns, Costs, Design};
 use crate::error::Result;
@@ -20,12 +20,19 @@ use faer::Mat;
 #[derive(Debug, Clone)]
 pub struct WithIntercept<D> {
     inner: D,
+    /// What stands in the last column.
+    unit: f64,
 }
 
 impl<D: Design> WithIntercept<D> {
     /// `[X 1]`.
     pub fn new(inner: D) -> Self {
-        Self { inner }
+        Self::in_units(inner, 1.0)
+    }
+
+    /// `[X unit]`: a column of the size of the others, so that steps along all coordinates have the same scale.
+    pub(crate) fn in_units(inner: D, unit: f64) -> Self {
+        Self { inner, unit }
     }
 
     /// Splits a list of columns into those of X (with their positions) and the positions of the ones.
@@ -57,7 +64,7 @@ impl<D: Design> Design for WithIntercept<D> {
         let (inner, places, ones) = self.split(w.indices);
         let values: Vec<f64> = places.iter().map(|&i| w.values[i]).collect();
         self.inner.mul(SparseRef::new(&inner, &values), out);
-        let shift: f64 = ones.iter().map(|&i| w.values[i]).sum();
+        let shift = self.unit * ones.iter().map(|&i| w.values[i]).sum::<f64>();
         if shift != 0.0 {
             out.iter_mut().for_each(|o| *o += shift);
         }
@@ -66,7 +73,7 @@ impl<D: Design> Design for WithIntercept<D> {
     fn tmul(&self, r: &[f64], out: &mut [f64]) {
         let p = self.inner.ncols();
         self.inner.tmul(r, &mut out[..p]);
-        out[p] = r.iter().sum();
+        out[p] = self.unit * r.iter().sum::<f64>();
     }
 
     fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
@@ -77,14 +84,14 @@ impl<D: Design> Design for WithIntercept<D> {
             out[i] = v;
         }
         for i in ones {
-            out[i] = r.iter().sum();
+            out[i] = self.unit * r.iter().sum::<f64>();
         }
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
         let p = self.inner.ncols();
         self.inner.squares(weights, &mut out[..p]);
-        out[p] = weights.iter().sum();
+        out[p] = self.unit * self.unit * weights.iter().sum::<f64>();
     }
 
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
@@ -95,8 +102,20 @@ impl<D: Design> Design for WithIntercept<D> {
             out[i] = v;
         }
         for i in ones {
-            out[i] = weights.iter().sum();
+            out[i] = self.unit * self.unit * weights.iter().sum::<f64>();
         }
+    }
+
+    fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]) {
+        let p = self.inner.ncols();
+        self.inner.deviations(weights, &centres[..p], &mut out[..p]);
+        out[p] = weights.iter().sum::<f64>() * (self.unit - centres[p]).powi(2);
+    }
+
+    fn magnitudes(&self, weights: &[f64], out: &mut [f64]) {
+        let p = self.inner.ncols();
+        self.inner.magnitudes(weights, &mut out[..p]);
+        out[p] = self.unit * self.unit * weights.iter().sum::<f64>();
     }
 
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], mut out: MatrixMut<'_>) {
@@ -119,15 +138,15 @@ impl<D: Design> Design for WithIntercept<D> {
                 out[(row, column)] = body[(a, b)];
             }
             for &row in &left_ones {
-                out[(row, column)] = right_sums[b];
+                out[(row, column)] = self.unit * right_sums[b];
             }
         }
         for &column in &right_ones {
             for (a, &row) in left_places.iter().enumerate() {
-                out[(row, column)] = left_sums[a];
+                out[(row, column)] = self.unit * left_sums[a];
             }
             for &row in &left_ones {
-                out[(row, column)] = total;
+                out[(row, column)] = self.unit * self.unit * total;
             }
         }
     }
@@ -137,7 +156,7 @@ impl<D: Design> Design for WithIntercept<D> {
         let body = self.inner.gather(&inner);
         match ones.first() {
             None => body,
-            Some(&one) => Box::new(WithOnes { body, places, one }),
+            Some(&one) => Box::new(WithOnes { body, places, one, unit: self.unit }),
         }
     }
 
@@ -151,27 +170,28 @@ impl<D: Design> Design for WithIntercept<D> {
 
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
         self.inner.row(i, out);
-        out.push((self.inner.ncols(), 1.0));
+        out.push((self.inner.ncols(), self.unit));
     }
 
     fn dot_rows(&self, rows: &[usize], w: &[f64], out: &mut [f64]) {
         let (body, last) = w.split_at(self.inner.ncols());
         self.inner.dot_rows(rows, body, out);
-        out.iter_mut().for_each(|o| *o += last[0]);
+        out.iter_mut().for_each(|o| *o += self.unit * last[0]);
     }
 
     fn add_rows(&self, rows: &[usize], factors: &[f64], out: &mut [f64]) {
         let (body, last) = out.split_at_mut(self.inner.ncols());
         self.inner.add_rows(rows, factors, body);
-        last[0] += factors.iter().sum::<f64>();
+        last[0] += self.unit * factors.iter().sum::<f64>();
     }
 }
 
-/// Columns of the inner design with the ones at position `one`.
+/// Columns of the inner design with the constant one at position `one`.
 struct WithOnes<'a> {
     body: Box<dyn Columns + 'a>,
     places: Vec<usize>,
     one: usize,
+    unit: f64,
 }
 
 impl Columns for WithOnes<'_> {
@@ -182,7 +202,7 @@ impl Columns for WithOnes<'_> {
     fn mul(&self, x: &[f64], out: &mut [f64]) {
         let inner: Vec<f64> = self.places.iter().map(|&i| x[i]).collect();
         self.body.mul(&inner, out);
-        let shift = x[self.one];
+        let shift = self.unit * x[self.one];
         out.iter_mut().for_each(|o| *o += shift);
     }
 
@@ -190,7 +210,7 @@ impl Columns for WithOnes<'_> {
         let mut inner = vec![0.0; self.places.len()];
         self.body.tmul(r, &mut inner);
         self.places.iter().zip(inner).for_each(|(&i, v)| out[i] = v);
-        out[self.one] = r.iter().sum();
+        out[self.one] = self.unit * r.iter().sum::<f64>();
     }
 
     fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
@@ -206,16 +226,16 @@ impl Columns for WithOnes<'_> {
         let mut sums = vec![0.0; k];
         self.body.tmul(weights, &mut sums);
         for (&i, s) in self.places.iter().zip(sums) {
-            out[(i.max(self.one), i.min(self.one))] = s;
+            out[(i.max(self.one), i.min(self.one))] = self.unit * s;
         }
-        out[(self.one, self.one)] = weights.iter().sum();
+        out[(self.one, self.one)] = self.unit * self.unit * weights.iter().sum::<f64>();
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
         let mut inner = vec![0.0; self.places.len()];
         self.body.squares(weights, &mut inner);
         self.places.iter().zip(inner).for_each(|(&i, v)| out[i] = v);
-        out[self.one] = weights.iter().sum();
+        out[self.one] = self.unit * self.unit * weights.iter().sum::<f64>();
     }
 
     fn costs(&self) -> Costs {

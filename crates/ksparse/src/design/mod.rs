@@ -12,6 +12,8 @@
 
 mod dense;
 mod intercept;
+pub(crate) mod moments;
+mod recentred;
 mod rows;
 mod scaled;
 mod sparse;
@@ -19,6 +21,7 @@ mod sparse;
 pub use crate::kernels::Entry;
 pub use dense::Dense;
 pub use intercept::WithIntercept;
+pub(crate) use recentred::Recentred;
 pub use rows::Rows;
 pub use scaled::Scaled;
 pub use sparse::Sparse;
@@ -53,6 +56,13 @@ pub trait Design: Send + Sync {
     /// `out[c] = sum_i weights[i] X[i, columns[c]]^2`.
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]);
 
+    /// `out[j] = sum_i weights[i] (X[i, j] - centres[j])^2`, every difference taken before it is squared: no offset is too large.
+    fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]);
+
+    /// What [`squares`](Self::squares) would give if nothing cancelled in the products: their rounding errors are small beside the roots of these.
+    /// The squares themselves where entries are stored; more where products are put together from larger parts.
+    fn magnitudes(&self, weights: &[f64], out: &mut [f64]);
+
     /// `out = X_left' diag(weights) X_right`, one column per entry of `right` (make that the longer list).
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], out: MatrixMut<'_>);
 
@@ -78,12 +88,17 @@ pub trait Design: Send + Sync {
     fn health(&self) -> Result<()>;
 }
 
+/// `X_left' diag(weights) X_right`.
+pub(crate) fn cross<D: Design + ?Sized>(design: &D, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
+    let mut out = Mat::zeros(left.len(), right.len());
+    design.cross(left, right, weights, MatrixMut::over(&mut out));
+    out
+}
+
 /// `X' diag(weights) X` over all columns.
 pub(crate) fn gram(design: &dyn Design, weights: &[f64]) -> Mat<f64> {
     let all: Vec<usize> = (0..design.ncols()).collect();
-    let mut out = Mat::zeros(all.len(), all.len());
-    design.cross(&all, &all, weights, MatrixMut::over(&mut out));
-    out
+    cross(design, &all, &all, weights)
 }
 
 /// A handful of columns A of a design, with the products that minimising on a support needs.
@@ -150,6 +165,12 @@ macro_rules! delegate {
             fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
                 (**self).squares_at(weights, columns, out)
             }
+            fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]) {
+                (**self).deviations(weights, centres, out)
+            }
+            fn magnitudes(&self, weights: &[f64], out: &mut [f64]) {
+                (**self).magnitudes(weights, out)
+            }
             fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], out: MatrixMut<'_>) {
                 (**self).cross(left, right, weights, out)
             }
@@ -177,3 +198,4 @@ macro_rules! delegate {
 
 delegate!(&D);
 delegate!(Box<D>);
+delegate!(std::sync::Arc<D>);

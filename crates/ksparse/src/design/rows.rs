@@ -87,6 +87,14 @@ impl<D: Design> Design for Rows<D> {
         self.inner.squares_at(&spread(&self.rows, weights, self.inner.nrows()), columns, out);
     }
 
+    fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]) {
+        self.inner.deviations(&spread(&self.rows, weights, self.inner.nrows()), centres, out);
+    }
+
+    fn magnitudes(&self, weights: &[f64], out: &mut [f64]) {
+        self.inner.magnitudes(&spread(&self.rows, weights, self.inner.nrows()), out);
+    }
+
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], out: MatrixMut<'_>) {
         self.inner.cross(left, right, &spread(&self.rows, weights, self.inner.nrows()), out);
     }

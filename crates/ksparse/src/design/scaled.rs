@@ -1,7 +1,7 @@
 //! Centring and scaling without touching the stored matrix.
 
-use super::{Columns, Costs, Design};
-use crate::error::{Error, Result, check_len, check_weights};
+use super::{Columns, Costs, Design, Recentred};
+use crate::error::{Error, Result, check_finite, check_len, check_weights};
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
 
@@ -23,8 +23,11 @@ use crate::sparsity::SparseRef;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Scaled<D> {
-    inner: D,
+    /// Columns far from 0 are moved first: a rank-one correction would be lost in their offset.
+    inner: Recentred<D>,
     centre: Vec<f64>,
+    /// The part of the centre that is still to be subtracted.
+    rest: Vec<f64>,
     scale: Vec<f64>,
 }
 
@@ -33,7 +36,14 @@ impl<D: Design> Scaled<D> {
     pub fn new(inner: D, centre: Vec<f64>, scale: Vec<f64>) -> Result<Self> {
         check_len("centre", centre.len(), inner.ncols())?;
         check_len("scale", scale.len(), inner.ncols())?;
-        crate::error::check_finite("centre", &centre)?;
+        let n = inner.nrows();
+        let inner = Recentred::new(inner, &vec![1.0 / n.max(1) as f64; n]);
+        let rest = centre.iter().enumerate().map(|(j, c)| c - inner.shift(j)).collect();
+        Self::checked(inner, centre, rest, scale)
+    }
+
+    fn checked(inner: Recentred<D>, centre: Vec<f64>, rest: Vec<f64>, scale: Vec<f64>) -> Result<Self> {
+        check_finite("centre", &centre)?;
         if let Some(index) = scale.iter().position(|s| !(s.is_finite() && *s > 0.0)) {
             return Err(Error::InvalidOption {
                 option: "scale",
@@ -41,12 +51,13 @@ impl<D: Design> Scaled<D> {
                 expected: "positive and finite",
             });
         }
-        Ok(Self { inner, centre, scale })
+        Ok(Self { inner, centre, rest, scale })
     }
 
-    /// Mean 0 and (population) standard deviation 1 under the sample weights; a constant column becomes 0.
+    /// Mean 0 and (population) standard deviation 1 under the sample weights; a column that is constant but for its last digits is centred
+    /// and not scaled.
     pub fn standardize(inner: D, weights: Option<&[f64]>) -> Result<Self> {
-        let (n, p) = (inner.nrows(), inner.ncols());
+        let n = inner.nrows();
         let weights = match weights {
             Some(w) => {
                 let total = check_weights(w, n)?;
@@ -54,15 +65,32 @@ impl<D: Design> Scaled<D> {
             }
             None => vec![1.0 / n.max(1) as f64; n],
         };
-        let (mut centre, mut scale) = (vec![0.0; p], vec![0.0; p]);
-        inner.tmul(&weights, &mut centre);
-        inner.squares(&weights, &mut scale);
+        let (inner, rest, mut scale) = Recentred::with_moments(inner, &weights);
+        let centre: Vec<f64> = rest.iter().enumerate().map(|(j, rest)| inner.shift(j) + rest).collect();
         for (s, m) in scale.iter_mut().zip(&centre) {
-            let variance = *s - m * m;
-            // Below this the variance is rounding error of the subtraction: the column is constant.
-            *s = if variance > 1e-13 * *s { variance.sqrt() } else { 1.0 };
+            if *s <= 4.0 * f64::EPSILON * m.abs() {
+                *s = 1.0;
+            }
         }
-        Self::new(inner, centre, scale)
+        Self::checked(inner, centre, rest, scale)
+    }
+
+    /// Every column whose mean is larger than its deviation less its mean, nothing scaled: as if all were centred, where an intercept takes up the
+    /// rest, and sparse columns stay sparse. The weights sum to 1. Also the root mean square of the largest column then.
+    pub(crate) fn centred(inner: D, weights: &[f64]) -> (Self, f64) {
+        let (inner, mut rest, deviations) = Recentred::with_moments(inner, weights);
+        let mut largest = 0.0f64;
+        for (j, (rest, deviation)) in rest.iter_mut().zip(deviations).enumerate() {
+            let mut size = deviation;
+            if (inner.shift(j) == 0.0 && rest.abs() <= deviation) || !rest.is_finite() {
+                size = size.hypot(*rest);
+                *rest = 0.0;
+            }
+            largest = largest.max(size);
+        }
+        let centre: Vec<f64> = rest.iter().enumerate().map(|(j, rest)| inner.shift(j) + rest).collect();
+        let scale = vec![1.0; rest.len()];
+        (Self { inner, centre, rest, scale }, largest)
     }
 
     /// What is subtracted from each column.
@@ -76,7 +104,7 @@ impl<D: Design> Scaled<D> {
     }
 
     fn pick(&self, columns: &[usize]) -> (Vec<f64>, Vec<f64>) {
-        (columns.iter().map(|&j| self.centre[j]).collect(), columns.iter().map(|&j| self.scale[j]).collect())
+        (columns.iter().map(|&j| self.rest[j]).collect(), columns.iter().map(|&j| self.scale[j]).collect())
     }
 }
 
@@ -91,7 +119,7 @@ impl<D: Design> Design for Scaled<D> {
 
     fn mul(&self, w: SparseRef, out: &mut [f64]) {
         let values: Vec<f64> = w.iter().map(|(j, v)| v / self.scale[j]).collect();
-        let shift: f64 = w.indices.iter().zip(&values).map(|(&j, v)| self.centre[j] * v).sum();
+        let shift: f64 = w.indices.iter().zip(&values).map(|(&j, v)| self.rest[j] * v).sum();
         self.inner.mul(SparseRef::new(w.indices, &values), out);
         out.iter_mut().for_each(|o| *o -= shift);
     }
@@ -99,7 +127,7 @@ impl<D: Design> Design for Scaled<D> {
     fn tmul(&self, r: &[f64], out: &mut [f64]) {
         self.inner.tmul(r, out);
         let total: f64 = r.iter().sum();
-        for ((o, m), s) in out.iter_mut().zip(&self.centre).zip(&self.scale) {
+        for ((o, m), s) in out.iter_mut().zip(&self.rest).zip(&self.scale) {
             *o = (*o - m * total) / s;
         }
     }
@@ -108,15 +136,13 @@ impl<D: Design> Design for Scaled<D> {
         self.inner.tmul_at(r, columns, out);
         let total: f64 = r.iter().sum();
         for (o, &j) in out.iter_mut().zip(columns) {
-            *o = (*o - self.centre[j] * total) / self.scale[j];
+            *o = (*o - self.rest[j] * total) / self.scale[j];
         }
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
-        let mut sums = vec![0.0; self.ncols()];
-        self.inner.tmul(weights, &mut sums);
-        self.inner.squares(weights, out);
-        correct_squares(&self.centre, &self.scale, &sums, weights.iter().sum(), out);
+        self.inner.deviations(weights, &self.rest, out);
+        out.iter_mut().zip(&self.scale).for_each(|(o, s)| *o = *o / s / s);
     }
 
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
@@ -127,6 +153,21 @@ impl<D: Design> Design for Scaled<D> {
         correct_squares(&centre, &scale, &sums, weights.iter().sum(), out);
     }
 
+    fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]) {
+        let total = |j: usize| self.rest[j] + self.scale[j] * centres[j];
+        let centres: Vec<f64> = (0..centres.len()).map(total).collect();
+        self.inner.deviations(weights, &centres, out);
+        out.iter_mut().zip(&self.scale).for_each(|(o, s)| *o = *o / s / s);
+    }
+
+    fn magnitudes(&self, weights: &[f64], out: &mut [f64]) {
+        self.inner.magnitudes(weights, out);
+        let root = weights.iter().sum::<f64>().sqrt();
+        for ((o, m), s) in out.iter_mut().zip(&self.rest).zip(&self.scale) {
+            *o = ((o.sqrt() + m.abs() * root) / s).powi(2);
+        }
+    }
+
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], mut out: MatrixMut<'_>) {
         self.inner.cross(left, right, weights, out.reborrow());
         let (mut left_sums, mut right_sums) = (vec![0.0; left.len()], vec![0.0; right.len()]);
@@ -135,7 +176,7 @@ impl<D: Design> Design for Scaled<D> {
         let total: f64 = weights.iter().sum();
         let (left_centre, left_scale) = self.pick(left);
         for (b, &j) in right.iter().enumerate() {
-            let (m, s) = (self.centre[j], self.scale[j]);
+            let (m, s) = (self.rest[j], self.scale[j]);
             for a in 0..left.len() {
                 let corrected =
                     out[(a, b)] - left_centre[a] * right_sums[b] - left_sums[a] * m + left_centre[a] * m * total;
@@ -157,7 +198,7 @@ impl<D: Design> Design for Scaled<D> {
         self.inner.health()
     }
 
-    /// Every entry of the row that is not zero after centring: as a rule, all p of them.
+    /// Every entry of the row that is not zero after centring: all p of them, if all columns are centred.
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
         self.inner.row(i, out);
         // The stored entries move to their places from the last to the first, so that none is overwritten before it is read.
@@ -167,14 +208,14 @@ impl<D: Design> Design for Scaled<D> {
             let found = stored > 0 && out[stored - 1].0 == j;
             let v = if found { out[stored - 1].1 } else { 0.0 };
             stored -= usize::from(found);
-            out[j] = (j, (v - self.centre[j]) / self.scale[j]);
+            out[j] = (j, (v - self.rest[j]) / self.scale[j]);
         }
         out.retain(|(_, v)| *v != 0.0);
     }
 
     fn dot_rows(&self, rows: &[usize], w: &[f64], out: &mut [f64]) {
         let values: Vec<f64> = w.iter().zip(&self.scale).map(|(w, s)| w / s).collect();
-        let shift: f64 = values.iter().zip(&self.centre).map(|(v, m)| v * m).sum();
+        let shift: f64 = values.iter().zip(&self.rest).map(|(v, m)| v * m).sum();
         self.inner.dot_rows(rows, &values, out);
         out.iter_mut().for_each(|o| *o -= shift);
     }
@@ -183,7 +224,7 @@ impl<D: Design> Design for Scaled<D> {
         let mut sums = vec![0.0; self.ncols()];
         self.inner.add_rows(rows, factors, &mut sums);
         let total: f64 = factors.iter().sum();
-        for (((o, sum), m), s) in out.iter_mut().zip(sums).zip(&self.centre).zip(&self.scale) {
+        for (((o, sum), m), s) in out.iter_mut().zip(sums).zip(&self.rest).zip(&self.scale) {
             *o += (sum - m * total) / s;
         }
     }
@@ -193,7 +234,7 @@ impl<D: Design> Design for Scaled<D> {
 fn correct_squares(centre: &[f64], scale: &[f64], sums: &[f64], total: f64, out: &mut [f64]) {
     for (j, o) in out.iter_mut().enumerate() {
         let (m, s) = (centre[j], scale[j]);
-        *o = ((*o - 2.0 * m * sums[j] + m * m * total) / (s * s)).max(0.0);
+        *o = ((*o - 2.0 * m * sums[j] + m * m * total) / s / s).max(0.0);
     }
 }
 

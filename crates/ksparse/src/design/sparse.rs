@@ -136,11 +136,11 @@ impl<'a, T: Entry> Sparse<'a, T> {
     }
 
     /// `out[j] = f(column j)` for all columns, in parallel when it pays.
-    fn each_column(&self, out: &mut [f64], f: impl Fn(&[u32], &[T]) -> f64 + Sync) {
+    fn each_column(&self, out: &mut [f64], f: impl Fn(usize, &[u32], &[T]) -> f64 + Sync) {
         let fill = |(first, out): (usize, &mut [f64])| {
             for (c, o) in out.iter_mut().enumerate() {
                 let (rows, values) = self.column(first + c);
-                *o = f(rows, values);
+                *o = f(first + c, rows, values);
             }
         };
         if worth_splitting(self.nnz() + self.ncols()) {
@@ -231,7 +231,7 @@ impl<T: Entry> Design for Sparse<'_, T> {
     }
 
     fn tmul(&self, r: &[f64], out: &mut [f64]) {
-        self.each_column(out, |rows, values| dot(rows, values, r));
+        self.each_column(out, |_, rows, values| dot(rows, values, r));
     }
 
     fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
@@ -242,7 +242,7 @@ impl<T: Entry> Design for Sparse<'_, T> {
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
-        self.each_column(out, |rows, values| square(rows, values, weights));
+        self.each_column(out, |_, rows, values| square(rows, values, weights));
     }
 
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
@@ -250,6 +250,25 @@ impl<T: Entry> Design for Sparse<'_, T> {
             let (rows, values) = self.column(j);
             *o = square(rows, values, weights);
         }
+    }
+
+    fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]) {
+        let total: f64 = weights.iter().sum();
+        self.each_column(out, |j, rows, values| {
+            let m = centres[j];
+            let stored = gather_sum(rows, values, weights, |v| (v - m) * (v - m));
+            // A full column has no zeros, whatever rounding leaves of their weight.
+            let zeros = if m == 0.0 || rows.len() == self.nrows {
+                0.0
+            } else {
+                total - rows.iter().map(|&i| weights[i as usize]).sum::<f64>()
+            };
+            stored + zeros.max(0.0) * m * m
+        });
+    }
+
+    fn magnitudes(&self, weights: &[f64], out: &mut [f64]) {
+        self.squares(weights, out);
     }
 
     fn cross(&self, left: &[usize], right: &[usize], weights: &[f64], mut out: MatrixMut<'_>) {

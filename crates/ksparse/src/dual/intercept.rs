@@ -31,6 +31,9 @@ pub(super) fn project_balanced(conjugate: &dyn Conjugate, y: &[f64], c: &[f64], 
     a.iter_mut().zip(y).filter(|(a, _)| sign * **a > 0.0).for_each(|(a, &y)| *a = conjugate.project(*a * factor, y));
 }
 
+/// Where a search for a root ends: targets may have any unit.
+pub(crate) const FARTHEST: f64 = 1e300;
+
 /// A root of a non-decreasing function given with its derivative (0 where unknown): Newton steps that leave the bracket, or shrink it too
 /// slowly, become bisections. Where there is none, the far end of the search.
 fn root(f: impl Fn(f64) -> (f64, f64)) -> f64 {
@@ -42,7 +45,7 @@ fn root(f: impl Fn(f64) -> (f64, f64)) -> f64 {
     let side = -value.0.signum();
     let (mut near, mut far) = (0.0, side);
     while f(far).0 * side < 0.0 {
-        if far.abs() > 1e9 {
+        if far.abs() > FARTHEST {
             return far;
         }
         near = far;

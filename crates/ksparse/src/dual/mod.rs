@@ -26,8 +26,8 @@
 mod intercept;
 mod safe;
 
-pub(crate) use intercept::best_shift;
-pub(crate) use safe::relative_error;
+pub(crate) use intercept::{FARTHEST, best_shift};
+pub(crate) use safe::{Drift, relative_error};
 
 use crate::error::{Error, Result, check_finite, check_len};
 use crate::loss::Loss;

@@ -170,11 +170,26 @@ impl Stability {
         units: Units,
         fit: &(dyn Fn(&Covariance) -> Result<Network> + Sync),
     ) -> Result<Mat<f64>> {
+        self.frequencies_until(samples, units, &|s| fit(s).map(Some), &|| false).map(|(frequencies, _)| frequencies)
+    }
+
+    /// The same within limits: no resample is begun once `stop` says so, and one for which `fit` finds `None` does
+    /// not count. Returns how many did, too; without any, all frequencies are 0.
+    pub fn frequencies_until(
+        &self,
+        samples: &dyn Design,
+        units: Units,
+        fit: &(dyn Fn(&Covariance) -> Result<Option<Network>> + Sync),
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(Mat<f64>, usize)> {
         check_option(self.resamples > 0, "resamples", self.resamples, "at least 1")?;
         check_option(self.share > 0.0 && self.share <= 1.0, "share", self.share, "above 0 and at most 1")?;
         let n = samples.nrows();
         let size = ((self.share * n as f64).round() as usize).clamp(2.min(n), n);
-        let found = |r: usize| -> Result<Vec<(usize, usize)>> {
+        let found = |r: usize| -> Result<Option<Vec<(usize, usize)>>> {
+            if stop() {
+                return Ok(None);
+            }
             let mut random = ChaCha8Rng::seed_from_u64(self.seed);
             random.set_stream(r as u64 + 1);
             let mut rows: Vec<usize> = (0..n).collect();
@@ -182,15 +197,17 @@ impl Stability {
             rows.truncate(size);
             rows.sort_unstable();
             let network = fit(&Covariance::from_samples(&Rows::new(samples, rows)?, units)?)?;
-            Ok(network.edges().iter().map(|e| e.nodes).collect())
+            Ok(network.map(|network| network.edges().iter().map(|e| e.nodes).collect()))
         };
-        let edges: Vec<Vec<(usize, usize)>> = (0..self.resamples).into_par_iter().map(found).collect::<Result<_>>()?;
+        let found: Vec<Option<Vec<_>>> = (0..self.resamples).into_par_iter().map(found).collect::<Result<_>>()?;
+        let edges: Vec<Vec<(usize, usize)>> = found.into_iter().flatten().collect();
+        let counted = edges.len();
         let mut counts = Mat::<f64>::zeros(samples.ncols(), samples.ncols());
         for (i, j) in edges.into_iter().flatten() {
             counts[(i, j)] += 1.0;
             counts[(j, i)] += 1.0;
         }
-        let total = self.resamples as f64;
-        Ok(Mat::from_fn(counts.nrows(), counts.ncols(), |i, j| counts[(i, j)] / total))
+        let total = counted.max(1) as f64;
+        Ok((Mat::from_fn(counts.nrows(), counts.ncols(), |i, j| counts[(i, j)] / total), counted))
     }
 }

@@ -105,6 +105,11 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// Whether l is a function of z - y alone: predictions and targets may then be moved together.
+    fn of_residual(&self) -> bool {
+        false
+    }
+
     /// Whether l'' jumps (losses made of pieces).
     fn curvature_jumps(&self) -> bool {
         false
@@ -185,6 +190,9 @@ macro_rules! delegate {
             }
             fn is_quadratic(&self) -> bool {
                 (**self).is_quadratic()
+            }
+            fn of_residual(&self) -> bool {
+                (**self).of_residual()
             }
             fn curvature_jumps(&self) -> bool {
                 (**self).curvature_jumps()

@@ -55,6 +55,10 @@ impl Loss for Squared {
         true
     }
 
+    fn of_residual(&self) -> bool {
+        true
+    }
+
     fn conjugate(&self) -> &dyn Conjugate {
         self
     }

@@ -6,12 +6,17 @@
 //!
 //! with sample weights c (1 by default). The ridge covers every coefficient but the intercept b, which is the last
 //! coordinate (index p) when there is one, free and unpenalised.
+//!
+//! Where there is an intercept, it takes up whatever is subtracted from a column: columns are centred unless their mean is small beside their spread, and a target
+//! that stands far from 0 is moved near it. f is the same function of w, and the last coordinate is the intercept of what was moved, in units of the largest column, so
+//! that steps along all coordinates have one scale. [`Risk::model`] and [`Risk::start`] translate.
 
 mod on_support;
 mod point;
 
 use super::{BlockCost, LinearModel, Objective, Point, Profile, Samples};
-use crate::design::{Design, WithIntercept};
+use crate::design::moments::Moments;
+use crate::design::{Design, Scaled, WithIntercept};
 use crate::error::{Error, Result, check_len, check_option, check_weights};
 use crate::kernels;
 use crate::loss::{Loss, Smoothness};
@@ -21,7 +26,7 @@ use crate::sparsity::SparseRef;
 use on_support::RestrictedRisk;
 use point::RiskPoint;
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Mean loss of a linear predictor plus a ridge, as an [`Objective`].
 ///
@@ -36,9 +41,19 @@ use std::sync::OnceLock;
 /// # Ok::<(), ksparse::Error>(())
 /// ```
 pub struct Risk<'a> {
-    design: Box<dyn Design + 'a>,
+    /// X as given.
+    data: Arc<dyn Design + 'a>,
+    /// X as it is worked with: the data, centred and with a column of ones where there is an intercept.
+    design: Arc<dyn Design + 'a>,
+    /// What was subtracted from columns, by column, ascending; and from the target.
+    moved: Arc<[(usize, f64)]>,
+    target_shift: f64,
+    /// What the last coordinate is multiplied by to become the intercept: about the size of the largest column.
+    unit: f64,
     loss: Box<dyn Loss + 'a>,
-    target: Cow<'a, [f64]>,
+    /// y as given, and less its shift if that is not 0.
+    given: Cow<'a, [f64]>,
+    near: Option<Cow<'a, [f64]>>,
     /// c_i / sum c: they sum to 1.
     weights: Vec<f64>,
     total_weight: f64,
@@ -46,6 +61,7 @@ pub struct Risk<'a> {
     /// The intercept's coordinate, if there is one; `[p]` or `[]`.
     free: Vec<usize>,
     squares: OnceLock<Vec<f64>>,
+    magnitudes: OnceLock<Vec<f64>>,
     at_zero: OnceLock<f64>,
 }
 
@@ -63,21 +79,24 @@ impl<'a> Risk<'a> {
         }
         check_len("target", target.len(), n)?;
         loss.check_target(&target)?;
-        Ok(Self::assemble(design, loss, target, vec![1.0 / n as f64; n], n as f64, 0.0, Vec::new()))
-    }
-
-    /// From parts that have been checked.
-    pub(super) fn assemble(
-        design: Box<dyn Design + 'a>,
-        loss: Box<dyn Loss + 'a>,
-        target: Cow<'a, [f64]>,
-        weights: Vec<f64>,
-        total_weight: f64,
-        ridge: f64,
-        free: Vec<usize>,
-    ) -> Self {
-        let (squares, at_zero) = (OnceLock::new(), OnceLock::new());
-        Self { design, loss, target, weights, total_weight, ridge, free, squares, at_zero }
+        let data: Arc<dyn Design + 'a> = Arc::from(design);
+        Ok(Self {
+            design: Arc::clone(&data),
+            data,
+            moved: Arc::from([]),
+            target_shift: 0.0,
+            unit: 1.0,
+            loss,
+            given: target,
+            near: None,
+            weights: vec![1.0 / n as f64; n],
+            total_weight: n as f64,
+            ridge: 0.0,
+            free: Vec::new(),
+            squares: OnceLock::new(),
+            magnitudes: OnceLock::new(),
+            at_zero: OnceLock::new(),
+        })
     }
 
     /// With the ridge `lambda / 2 ||w||^2` (the intercept excepted).
@@ -104,22 +123,44 @@ impl<'a> Risk<'a> {
 
     /// The same risk with another loss (one that accepts the same targets), borrowing everything else.
     pub(crate) fn with_loss<'b>(&'b self, loss: Box<dyn Loss + 'b>) -> Risk<'b> {
-        let mut same = Risk::from(self.parts());
-        same.loss = loss;
-        same.squares.clone_from(&self.squares);
-        same
-    }
-
-    /// Everything by reference.
-    fn parts(&self) -> Samples<'_> {
-        Samples {
-            design: &*self.design,
-            loss: &*self.loss,
-            target: &self.target,
-            weights: &self.weights,
+        Risk {
+            data: Arc::new(&*self.data),
+            design: Arc::new(&*self.design),
+            moved: Arc::clone(&self.moved),
+            target_shift: self.target_shift,
+            unit: self.unit,
+            loss,
+            given: Cow::Borrowed(&self.given),
+            near: self.near.as_deref().map(Cow::Borrowed),
+            weights: self.weights.clone(),
             total_weight: self.total_weight,
             ridge: self.ridge,
-            free: &self.free,
+            free: self.free.clone(),
+            squares: self.squares.clone(),
+            magnitudes: self.magnitudes.clone(),
+            at_zero: OnceLock::new(),
+        }
+    }
+
+    /// The risk of these samples; everything but the weights stays borrowed.
+    pub(crate) fn of(samples: Samples<'a>) -> Self {
+        let design: Arc<dyn Design + 'a> = Arc::new(samples.design);
+        Self {
+            data: Arc::clone(&design),
+            design,
+            moved: Arc::from([]),
+            target_shift: 0.0,
+            unit: samples.unit,
+            loss: Box::new(samples.loss),
+            given: Cow::Borrowed(samples.target),
+            near: None,
+            weights: samples.weights.to_vec(),
+            total_weight: samples.total_weight,
+            ridge: samples.ridge,
+            free: samples.free.to_vec(),
+            squares: OnceLock::new(),
+            magnitudes: OnceLock::new(),
+            at_zero: OnceLock::new(),
         }
     }
 
@@ -136,19 +177,42 @@ impl<'a> Risk<'a> {
         let total = check_weights(weights, self.design.nrows())?;
         self.weights = weights.iter().map(|w| w / total).collect();
         self.total_weight = total;
-        self.squares = OnceLock::new();
-        self.at_zero = OnceLock::new();
+        self.arrange();
         Ok(self)
     }
 
     /// With an intercept: a last coordinate, free and unpenalised.
     pub fn with_intercept(mut self) -> Self {
         if self.free.is_empty() {
-            self.free = vec![self.design.ncols()];
-            self.design = Box::new(WithIntercept::new(self.design));
-            self.squares = OnceLock::new();
+            self.free = vec![self.data.ncols()];
+            self.arrange();
         }
         self
+    }
+
+    /// Everything that follows from the data, the weights and whether there is an intercept.
+    fn arrange(&mut self) {
+        (self.squares, self.magnitudes, self.at_zero) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        if !self.has_intercept() {
+            return;
+        }
+        let (near, size) = Scaled::centred(Arc::clone(&self.data), &self.weights);
+        // A power of two: multiplying by it changes no digit.
+        self.unit = if size > 0.0 && size.is_finite() { size.log2().round().exp2() } else { 1.0 };
+        self.moved = near.centre().iter().copied().enumerate().filter(|(_, m)| *m != 0.0).collect();
+        self.design = if self.moved.is_empty() {
+            Arc::new(WithIntercept::in_units(Arc::clone(&self.data), self.unit))
+        } else {
+            Arc::new(WithIntercept::in_units(near, self.unit))
+        };
+        (self.target_shift, self.near) = (0.0, None);
+        if self.loss.of_residual() {
+            let moments = Moments::of(&self.given, &self.weights);
+            if moments.is_far() {
+                self.target_shift = moments.shift();
+                self.near = Some(self.given.iter().map(|y| y - self.target_shift).collect());
+            }
+        }
     }
 
     /// Whether there is an intercept.
@@ -166,9 +230,9 @@ impl<'a> Risk<'a> {
         &*self.loss
     }
 
-    /// The target.
+    /// The target as it is worked with: less a constant where that is far from 0 and an intercept takes it up.
     pub fn target(&self) -> &[f64] {
-        &self.target
+        self.near.as_deref().unwrap_or(&self.given)
     }
 
     /// Sample weights divided by their sum.
@@ -196,13 +260,36 @@ impl<'a> Risk<'a> {
         let mut model = LinearModel::default();
         for (&j, &c) in solution.support.iter().zip(&solution.coefficients) {
             if self.free.contains(&j) {
-                model.intercept = c;
+                model.intercept += c * self.unit;
             } else {
                 model.support.push(j);
                 model.coefficients.push(c);
+                model.intercept -= c * self.shift(j);
             }
         }
+        model.intercept += self.target_shift;
         model
+    }
+
+    /// A model as a point of this risk: what [`model`](Self::model) makes of it is that model again, to rounding.
+    pub fn start(&self, model: &LinearModel) -> Solution {
+        let (mut support, mut coefficients) = (model.support.clone(), model.coefficients.clone());
+        if let Some(&last) = self.free.first() {
+            let moved: f64 = support.iter().zip(&coefficients).map(|(&j, c)| c * self.shift(j)).sum();
+            support.push(last);
+            coefficients.push((model.intercept - self.target_shift + moved) / self.unit);
+        }
+        Solution::guess(support, coefficients)
+    }
+
+    /// What the last coordinate is multiplied by to become the intercept.
+    pub(crate) fn intercept_unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// What was subtracted from column j.
+    fn shift(&self, j: usize) -> f64 {
+        self.moved.binary_search_by_key(&j, |moved| moved.0).map_or(0.0, |at| self.moved[at].1)
     }
 
     /// The linear predictor at x.
@@ -214,14 +301,14 @@ impl<'a> Risk<'a> {
 
     /// f(x).
     pub fn value(&self, x: SparseRef) -> f64 {
-        self.loss.total(&self.predictions(x), &self.target, &self.weights) + self.penalty(x)
+        self.loss.total(&self.predictions(x), self.target(), &self.weights) + self.penalty(x)
     }
 
     /// f(x), and its whole gradient written to `gradient`.
     pub fn value_and_gradient(&self, x: SparseRef, gradient: &mut [f64]) -> f64 {
         let z = self.predictions(x);
         let (mut derivatives, mut curvatures) = (vec![0.0; z.len()], vec![0.0; z.len()]);
-        let loss = self.loss.evaluate(&z, &self.target, &self.weights, &mut derivatives, &mut curvatures);
+        let loss = self.loss.evaluate(&z, self.target(), &self.weights, &mut derivatives, &mut curvatures);
         self.gradient(x, &derivatives, gradient);
         loss + self.penalty(x)
     }
@@ -250,11 +337,20 @@ impl<'a> Risk<'a> {
         })
     }
 
+    /// The same, had nothing cancelled: what rounding errors of products are measured by.
+    pub(crate) fn weighted_magnitudes(&self) -> &[f64] {
+        self.magnitudes.get_or_init(|| {
+            let mut out = vec![0.0; self.design.ncols()];
+            self.design.magnitudes(&self.weights, &mut out);
+            out
+        })
+    }
+
     /// f(0), computed once: the size of f.
     fn value_at_zero(&self) -> f64 {
         *self
             .at_zero
-            .get_or_init(|| self.target.iter().zip(&self.weights).map(|(&y, w)| w * self.loss.value(0.0, y)).sum())
+            .get_or_init(|| self.target().iter().zip(&self.weights).map(|(&y, w)| w * self.loss.value(0.0, y)).sum())
     }
 
     /// `max_i ||H_s(x_i)||^2` over the rows: R_s^2 of the theory.
@@ -332,7 +428,16 @@ impl Objective for Risk<'_> {
     }
 
     fn samples(&self) -> Option<Samples<'_>> {
-        Some(self.parts())
+        Some(Samples {
+            design: &*self.design,
+            loss: &*self.loss,
+            target: self.target(),
+            weights: &self.weights,
+            total_weight: self.total_weight,
+            ridge: self.ridge,
+            free: &self.free,
+            unit: self.unit,
+        })
     }
 }
 

@@ -1,9 +1,7 @@
 //! What dual and stochastic methods ask for.
 
-use super::Risk;
 use crate::design::Design;
 use crate::loss::Loss;
-use std::borrow::Cow;
 
 /// The parts of an objective that is a mean over samples, borrowed:
 ///
@@ -21,6 +19,8 @@ pub struct Samples<'a> {
     pub(super) total_weight: f64,
     pub(super) ridge: f64,
     pub(super) free: &'a [usize],
+    /// What a free coordinate, the intercept, is multiplied by in a row.
+    pub(super) unit: f64,
 }
 
 impl<'a> Samples<'a> {
@@ -57,20 +57,5 @@ impl<'a> Samples<'a> {
     /// The ridge on coordinate j: lambda, or 0 for a free one.
     pub fn penalty(&self, j: usize) -> f64 {
         if self.free.contains(&j) { 0.0 } else { self.ridge }
-    }
-}
-
-/// The risk of these samples; everything but the weights stays borrowed.
-impl<'a> From<Samples<'a>> for Risk<'a> {
-    fn from(samples: Samples<'a>) -> Self {
-        Risk::assemble(
-            Box::new(samples.design),
-            Box::new(samples.loss),
-            Cow::Borrowed(samples.target),
-            samples.weights.to_vec(),
-            samples.total_weight,
-            samples.ridge,
-            samples.free.to_vec(),
-        )
     }
 }

@@ -130,7 +130,7 @@ impl Training<'_> {
     /// # Ok::<(), ksparse::Error>(())
     /// ```
     pub fn start(&self, model: &LinearModel) -> Solution {
-        let (mut support, mut coefficients) = (model.support.clone(), model.coefficients.clone());
+        let (support, mut coefficients) = (model.support.clone(), model.coefficients.clone());
         let mut intercept = model.intercept;
         if let Some((centre, scale)) = &self.scaling {
             for (&j, c) in support.iter().zip(&mut coefficients) {
@@ -139,11 +139,7 @@ impl Training<'_> {
                 *c *= scale.get(j).unwrap_or(&1.0);
             }
         }
-        if self.risk.has_intercept() {
-            support.push(self.risk.features());
-            coefficients.push(intercept);
-        }
-        Solution::guess(support, coefficients)
+        self.risk.start(&LinearModel { support, coefficients, intercept })
     }
 }
 

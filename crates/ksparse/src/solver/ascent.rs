@@ -2,7 +2,7 @@
 
 use super::run::{Iterate, Run};
 use super::{Limits, Solution, Status};
-use crate::dual::{Dual, DualPoint};
+use crate::dual::{Drift, Dual, DualPoint, FARTHEST};
 use crate::error::{Error, Result, check_finite, check_option};
 use crate::objective::{Objective, Risk};
 use crate::restricted::InnerOptions;
@@ -59,8 +59,14 @@ pub(super) struct Ascent<'a> {
     /// The least P(w) seen, the start not counted; and the start.
     best: Option<Iterate>,
     first: Iterate,
+    /// The largest D, to rounding, and where it was: what steers the ascent.
     best_dual: f64,
     best_a: Vec<f64>,
+    /// The largest bound: D rounded down.
+    best_bound: f64,
+    /// The largest |a_i| since u was computed afresh, and how many rows have been added to it since.
+    peaks: Vec<f64>,
+    pub additions: usize,
     /// Epochs since D last rose.
     failing: usize,
     /// The best value and bound when either last moved noticeably, and when that was.
@@ -100,9 +106,13 @@ impl<'a> Ascent<'a> {
             primal(&dual, &DualPoint { support, coefficients, value: 0.0 }, &vec![0.0; a.len()])
         };
         let first = given.unwrap_or_else(origin);
-        let landmark = (first.value, point.value, 0);
+        let best_bound = dual.lower_bound_at(&a, &u, Drift::default());
+        let landmark = (first.value, best_bound, 0);
         let (best_a, best_dual) = (a.clone(), point.value);
         Ok(Self {
+            best_bound,
+            peaks: a.iter().map(|a| a.abs()).collect(),
+            additions: 0,
             dual,
             blocks,
             a,
@@ -128,6 +138,8 @@ impl<'a> Ascent<'a> {
     /// u(a) computed afresh.
     pub fn refresh(&mut self) {
         self.dual.scores(&self.a, &mut self.u);
+        self.peaks.iter_mut().zip(&self.a).for_each(|(peak, a)| *peak = a.abs());
+        self.additions = 0;
     }
 
     /// Moves the dual variables of one block, given the predictions `z` of its samples at w(a), in the order of the block.
@@ -144,12 +156,16 @@ impl<'a> Ascent<'a> {
             let (below, above) = (change(low), change(high));
             let share = if above > below { (-below / (above - below)).clamp(0.0, 1.0) } else { 0.0 };
             self.shift = low + share * (high - low);
-            (0..samples.len()).map(|s| (1.0 - share) * moved(s, low) + share * moved(s, high)).collect()
+            // Rounding may leave the domain.
+            let (conjugate, y) = (dual.risk().loss().conjugate(), dual.risk().target());
+            let between = |s: usize| (1.0 - share) * moved(s, low) + share * moved(s, high);
+            (0..samples.len()).map(|s| conjugate.project(between(s), y[samples[s]])).collect()
         } else {
             (0..samples.len()).map(|s| moved(s, 0.0)).collect()
         };
         for (&i, next) in samples.iter().zip(next) {
             self.a[i] = next;
+            self.peaks[i] = self.peaks[i].max(next.abs());
         }
         self.steps += 1;
     }
@@ -161,6 +177,10 @@ impl<'a> Ascent<'a> {
         if !next.value.is_finite() || !point.value.is_finite() {
             return Some(Status::Diverged);
         }
+        let c = self.dual.risk().weights();
+        let size = self.peaks.iter().zip(c).map(|(peak, c)| c * peak * peak).sum();
+        let drift = Drift { additions: self.additions, size };
+        self.best_bound = self.best_bound.max(self.dual.lower_bound_at(&self.a, &self.u, drift));
         let (rose, gain) = (point.value > self.best_dual, point.value - self.best_dual);
         // Beyond nine digits a change says nothing about the step.
         let noticeable = gain.abs() > 1e-9 * self.best_dual.abs();
@@ -185,7 +205,7 @@ impl<'a> Ascent<'a> {
         if self.best.as_ref().is_none_or(|best| next.value < best.value) {
             self.best = Some(next.clone());
         }
-        run.dual = Some(self.best_dual);
+        run.dual = Some(self.best_bound).filter(|bound| bound.is_finite());
         let limit = run.record(&self.at, &next, self.rule.length(self.steps));
         self.at = next;
         limit.filter(|s| s.outranks_convergence()).or(self.settled(run, limits)).or(limit)
@@ -198,12 +218,12 @@ impl<'a> Ascent<'a> {
         if limits.tolerance == 0.0 {
             return None;
         }
-        if best - self.best_dual <= size {
+        if best - self.best_bound <= size {
             return Some(Status::Tolerance);
         }
         let (value, bound, since) = self.landmark;
-        if value - best > 0.1 * size || self.best_dual - bound > 0.1 * size {
-            self.landmark = (best, self.best_dual, run.iterations);
+        if value - best > 0.1 * size || self.best_bound - bound > 0.1 * size {
+            self.landmark = (best, self.best_bound, run.iterations);
         } else if run.iterations >= since + PATIENCE {
             return Some(Status::Tolerance);
         }
@@ -214,11 +234,8 @@ impl<'a> Ascent<'a> {
     /// above P(0) although the support is a good one.
     pub fn finish(self, mut run: Run, refit: bool, status: Status) -> Result<(Solution, Vec<f64>)> {
         self.dual.risk().design().health()?;
-        // The last word on the bound is rounded down, so that it is one for sure.
-        let safe = self.dual.lower_bound(&self.best_a);
-        if safe.is_finite() {
-            run.set_last_bound(safe);
-        }
+        let last = self.dual.lower_bound(&self.best_a).max(self.best_bound);
+        run.set_last_bound(Some(last).filter(|bound| bound.is_finite()));
         let mut found = vec![self.first];
         for point in self.best.into_iter().chain([self.at]) {
             let refitted = if refit && point.value.is_finite() {
@@ -244,7 +261,7 @@ fn primal(dual: &Dual, point: &DualPoint, z: &[f64]) -> Iterate {
     let loss = if risk.has_intercept() {
         let b = dual.best_intercept(z);
         support.extend_from_slice(risk.free());
-        x.push(b);
+        x.push(b / risk.intercept_unit());
         let shifted: Vec<f64> = z.iter().map(|z| z + b).collect();
         risk.loss().total(&shifted, risk.target(), risk.weights())
     } else {
@@ -407,7 +424,7 @@ fn bracket_near(guess: f64, f: &dyn Fn(f64) -> f64) -> (f64, f64) {
     let (mut near, mut near_value) = (guess, first);
     let (mut far, mut far_value, mut width) = (guess, first, 0.01 + 0.01 * guess.abs());
     while far_value * first > 0.0 {
-        if width > 1e9 {
+        if width > FARTHEST {
             return (far, far);
         }
         (near, near_value) = (far, far_value);

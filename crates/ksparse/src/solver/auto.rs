@@ -74,7 +74,7 @@ impl Solver for Auto {
         let mut run = Run::with_subgradient(self.name(), objective, sparsity, &limits, watch)?;
         let first = run.begin(start)?;
         if let Some(samples) = objective.samples().filter(|_| objective.profile().corners) {
-            let (at, status) = corners::search(&mut run, &Risk::from(samples), sparsity, first)?;
+            let (at, status) = corners::search(&mut run, &Risk::of(samples), sparsity, first)?;
             return Ok(run.finish(at, status));
         }
         let mut plan = Plan::new(&run);
@@ -284,7 +284,7 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
 
     // Short leaps on their own, while they gain more than a trifle.
     while let Some(next) = leap(run, &at, (k / 2).max(1))? {
-        if next.value >= at.value - 1e-4 * at.value.abs() {
+        if next.value >= at.value - run.trifle(&at, 1e-4)? {
             break;
         }
         let limit = note(run, &at, &next, &mut record_below);
@@ -303,7 +303,7 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
             let Some(far) = leap(run, &at, extra)? else { break };
             let next;
             (next, limit) = polish(run, far, &narrow, record_below)?;
-            if next.value >= at.value - 1e-9 * at.value.abs() {
+            if next.value >= at.value - run.trifle(&at, 1e-9)? {
                 break;
             }
             // A leap back to the same support only refines the refit, by ever smaller amounts where f is far below f(0).

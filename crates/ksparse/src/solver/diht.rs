@@ -109,7 +109,7 @@ impl Diht {
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<(Solution, Vec<f64>)> {
         let need = "samples and a ridge (a dual)";
-        let risk = &Risk::from(objective.samples().ok_or(Error::Unsupported { solver, need })?);
+        let risk = &Risk::of(objective.samples().ok_or(Error::Unsupported { solver, need })?);
         let mut run = Run::without_gradient(objective, sparsity, &self.limits, watch)?;
         let everything = vec![(0..risk.target().len()).collect()];
         let mut ascent = Ascent::new(solver, &run, risk, sparsity, start, self.step, everything)?;

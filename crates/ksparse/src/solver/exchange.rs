@@ -93,7 +93,7 @@ pub(super) fn polish(
 
 /// The next point: many pairs at once if that falls at least half as far as the best pair alone promises, else fewer.
 fn take_some(run: &Run, at: &Iterate, scores: &Scores, effort: &Effort) -> Result<Option<Iterate>> {
-    let pairs = scores.disjoint_pairs(run, 1e-9 * at.value.abs());
+    let pairs = scores.disjoint_pairs(run, run.trifle(at, 1e-9)?);
     let Some(best) = pairs.first() else { return Ok(None) };
     let promising = pairs.iter().take_while(|p| p.gain >= 0.2 * best.gain).count();
     let mut count = promising.min((run.budget.k / 4).max(1));
@@ -141,7 +141,7 @@ fn attempt(
 ) -> Result<Option<Iterate>> {
     point.sort_unstable_by_key(|e| e.0);
     let (support, x): (Vec<usize>, Vec<f64>) = point.into_iter().unzip();
-    let bound = at.value - least - 1e-10 * at.value.abs();
+    let bound = at.value - least - run.trifle(at, 1e-10)?;
     let options = InnerOptions { abandon_above: bound, ..effort.refit };
     let (next, ended) = run.try_refit(support, x, &options)?;
     Ok((ended != Ended::Abandoned && next.value < bound).then_some(next))

@@ -175,7 +175,7 @@ impl Solver for Grahtp {
             (None, _) => {
                 let first = run.begin_at(start)?;
                 match objective.samples().filter(|_| objective.profile().corners) {
-                    Some(samples) => self.with_subgradients(run, first, &Risk::from(samples)),
+                    Some(samples) => self.with_subgradients(run, first, &Risk::of(samples)),
                     None => self.with_backtracking(run, first),
                 }
             }

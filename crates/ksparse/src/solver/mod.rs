@@ -193,6 +193,8 @@ pub enum Status {
     Tolerance,
     /// Proven: no k-sparse point is better, to the tolerance.
     Optimal,
+    /// All was searched, and rounding errors keep the bound from the tolerance: not proven.
+    Exhausted,
     /// A greedy selection has its k coordinates.
     Complete,
     /// The supports repeat (a fixed step too long for a fixed point); the best point of the cycle is returned.
@@ -222,6 +224,7 @@ impl std::fmt::Display for Status {
             Self::SupportStable => "converged: the support no longer changes",
             Self::Tolerance => "converged: the iterates moved less than the tolerance",
             Self::Optimal => "optimal: no better support exists, to the tolerance",
+            Self::Exhausted => "not proven: all was searched, but rounding leaves a gap above the tolerance",
             Self::Complete => "complete: k coordinates selected",
             Self::Cycled => "cycled: the step is too long to settle; best point of the cycle",
             Self::Unattained => "the infimum is not attained (separable data); add a ridge",

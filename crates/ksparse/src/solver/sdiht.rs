@@ -69,7 +69,7 @@ impl Sdiht {
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<(Solution, Vec<f64>)> {
         let need = "samples and a ridge (a dual)";
-        let risk = &Risk::from(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
+        let risk = &Risk::of(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
         let count = self.count(risk)?;
         if count == 1 {
             // All rows at once are read faster column by column, and u(a) afresh costs no more than its change.
@@ -130,6 +130,7 @@ fn block_step(ascent: &mut Ascent, risk: &Risk, block: usize, w: &mut [f64]) {
     let (rows, factors): (Vec<usize>, Vec<f64>) =
         samples.iter().zip(before).map(moved).filter(|(_, factor)| *factor != 0.0).unzip();
     design.add_rows(&rows, &factors, &mut ascent.u);
+    ascent.additions += rows.len() + 1;
     risk.free().iter().for_each(|&j| ascent.u[j] = 0.0);
 }
 

@@ -85,7 +85,7 @@ impl Solver for Svrght {
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
         let need = "samples to draw from (an empirical risk)";
-        let risk = &Risk::from(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
+        let risk = &Risk::of(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
         let mut run = Run::without_gradient(objective, sparsity, &self.limits, watch)?;
         self.validate()?;
         let mut at = run.begin_at(start)?;

@@ -204,13 +204,26 @@ impl Problem {
         loss / total + 0.5 * self.ridge * w[..self.x.p].iter().map(|w| w * w).sum::<f64>()
     }
 
+    /// f of the model that a solution of the risk stands for, likewise.
+    pub fn value_of(&self, solution: &Solution) -> f64 {
+        let mut model = self.risk().model(solution);
+        model.support.push(self.x.p);
+        model.coefficients.push(model.intercept);
+        self.value(SparseRef::new(&model.support, &model.coefficients))
+    }
+
+    /// f at a point of the risk, likewise.
+    pub fn value_at(&self, x: SparseRef) -> f64 {
+        self.value_of(&Solution::guess(x.indices.to_vec(), x.values.to_vec()))
+    }
+
     /// What is returned must be well formed, feasible, finite, and have the value it claims.
     pub fn check(&self, what: &str, solution: &Solution, k: usize, keep: &[usize]) {
         check_form(what, solution, self.dim());
         let free = |j: &usize| keep.contains(j) || *j == self.x.p;
         let counted = solution.support.iter().filter(|j| !free(j)).count();
         assert!(counted <= k, "{what}: {counted} coordinates for k = {k}");
-        let (claimed, found) = (solution.value, self.value(solution.as_sparse()));
+        let (claimed, found) = (solution.value, self.value_of(solution));
         let unit = found.abs().max(1e-6 * self.value(SparseRef::ZERO));
         assert!((claimed - found).abs() <= 1e-9 * unit, "{what}: claims {claimed}, has {found}");
     }

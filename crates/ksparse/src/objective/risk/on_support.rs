@@ -29,7 +29,7 @@ impl Predicted {
 
     /// The mean loss at z, derivatives and curvatures noted.
     fn evaluate(&mut self, risk: &Risk) -> f64 {
-        risk.loss.evaluate(&self.z, &risk.target, &risk.weights, &mut self.derivatives, &mut self.curvatures)
+        risk.loss.evaluate(&self.z, risk.target(), &risk.weights, &mut self.derivatives, &mut self.curvatures)
     }
 }
 
@@ -127,13 +127,14 @@ impl Restricted for RestrictedRisk<'_> {
         let mut outcome =
             Outcome { value: risk.value(SparseRef::new(&self.support, x)), iterations: 0, ended: Ended::MaxIterations };
         if !self.ridge.contains(&0.0) {
-            let ascent = DualCoordinates::new(&*self.columns, &*risk.loss, &risk.target, &risk.weights, risk.ridge);
+            let ascent = DualCoordinates::new(&*self.columns, &*risk.loss, risk.target(), &risk.weights, risk.ridge);
             outcome = ascent.minimise(x, &options, 20);
         }
         if outcome.ended != Ended::MaxIterations || !outcome.value.is_finite() {
             return Ok(Some(outcome));
         }
-        let last = options.tolerance * outcome.value.abs();
+        // An f of (nearly) 0 needs no more digits than f(0) = 1 has.
+        let last = options.tolerance * outcome.value.abs().max(1e-6);
         let (mut gamma, mut at) = (0.1, x.to_vec());
         loop {
             gamma = f64::max(0.2 * gamma, last);

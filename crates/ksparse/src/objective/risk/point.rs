@@ -27,7 +27,7 @@ impl<'a> RiskPoint<'a> {
         let z = risk.predictions(x);
         let (mut derivatives, mut curvatures) = (vec![0.0; z.len()], vec![0.0; z.len()]);
         risk.design.health()?;
-        let loss = risk.loss.evaluate(&z, &risk.target, &risk.weights, &mut derivatives, &mut curvatures);
+        let loss = risk.loss.evaluate(&z, risk.target(), &risk.weights, &mut derivatives, &mut curvatures);
         Ok(Self {
             risk,
             indices: x.indices.to_vec(),

@@ -3,7 +3,7 @@
 //! A node decides some coordinates: in (whole, free of charge) or out. The rest share what is left of k. Its *bound* is the optimum of the
 //! perspective relaxation with these decisions (`relaxation`), so that no support below the node does better. A node
 //! whose bound reaches the best fit known (the incumbent) is closed. Otherwise its most fractional coordinate is decided both ways. The node with
-//! the lowest bound comes first; the lowest bound of all open nodes bounds the optimum.
+//! the lowest bound comes first; the lowest bound of all nodes, open or closed, bounds the optimum.
 //!
 //! * *Incumbent*: the answer of [`Auto`], then whatever the k largest coefficients of a node's relaxation give when refitted.
 //! * *Fixing*: from one dual vector with scores u, k shares left and t the k-th largest |u|, deciding j in raises the bound by
@@ -75,7 +75,7 @@ impl Solver for Exact {
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
         let need = "the samples of an empirical risk";
-        let risk = &Risk::from(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
+        let risk = &Risk::of(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
         self.limits.validate()?;
         // Says what is wrong with lambda before anything is done.
         Dual::new(risk, sparsity)?;
@@ -117,7 +117,7 @@ impl Exact {
     ) -> Result<Solution> {
         let mut seen = HashSet::from([best.support.clone()]);
         tree.set_incumbent(best.value);
-        let mut open = Open::default();
+        let mut open = Open::new();
         // The watcher is shown the incumbent inside long relaxations too.
         let (run, ended) = (RefCell::new(run), Cell::new(None));
         let asked: Cell<Option<Instant>> = Cell::new(None);
@@ -158,8 +158,8 @@ impl Exact {
             if let Some(limit) = limit {
                 break limit;
             }
-            // What is left may be a node that rounding errors keep from closing.
-            let Some(node) = open.pop() else { break Status::Tolerance };
+            // What is left are nodes that rounding errors keep from closing.
+            let Some(node) = open.pop() else { break Status::Exhausted };
             children = tree.branch(&node, &|| interrupted(&best));
             nodes += children.len();
         };
@@ -185,20 +185,24 @@ impl Exact {
     }
 }
 
-/// The nodes still to be branched on, lowest bound first; among equals the oldest.
-#[derive(Default)]
+/// The nodes still to be branched on, lowest bound first (among equals the oldest), and the bounds of all that are not.
 struct Open {
     nodes: BTreeMap<(Ordered, usize), Node>,
     admitted: usize,
-    /// The lowest bound of a node that cannot be branched on and yet was not closed (rounding error).
-    floor: Option<f64>,
+    /// The lowest bound of what was closed, by its own bound or by a decision, and of nodes that rounding errors keep open though nothing is left to decide.
+    floor: f64,
 }
 
 impl Open {
+    fn new() -> Self {
+        Self { nodes: BTreeMap::new(), admitted: 0, floor: f64::INFINITY }
+    }
+
     fn admit(&mut self, nodes: Vec<Node>, enough: f64) {
-        for node in nodes.into_iter().filter(|n| n.bound < enough) {
-            if node.branch.is_none() {
-                self.floor = Some(self.floor.map_or(node.bound, |f| f.min(node.bound)));
+        for node in nodes {
+            self.floor = self.floor.min(node.closed);
+            if node.bound >= enough || node.branch.is_none() {
+                self.floor = self.floor.min(node.bound);
                 continue;
             }
             self.admitted += 1;
@@ -210,10 +214,9 @@ impl Open {
         self.nodes.pop_first().map(|(_, node)| node)
     }
 
-    /// What no support in an open node goes below; infinite when none is open.
+    /// What no support goes below.
     fn bound(&self) -> f64 {
-        let first = self.nodes.first_key_value().map_or(f64::INFINITY, |((bound, _), _)| bound.0);
-        first.min(self.floor.unwrap_or(f64::INFINITY))
+        self.nodes.first_key_value().map_or(f64::INFINITY, |((bound, _), _)| bound.0).min(self.floor)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::design::gram;
 use crate::dual::relative_error;
 use crate::linalg::eigenvalues;
 use crate::objective::{Objective, Risk};
+use crate::relaxation::support_norm::SupportNorm;
 use faer::Mat;
 
 /// The moments of a quadratic risk.
@@ -16,8 +17,11 @@ pub(super) struct Quadratic {
     pub constant: f64,
     /// The ridge, what the Gram matrix could spare included.
     pub ridge: f64,
-    /// No bound computed from these moments is too high by more than this.
-    pub error: f64,
+    /// `sqrt(s_j)`, s_j the weighted square of column j as it is summed, and `sqrt(2 f(0))`.
+    roots: Vec<f64>,
+    size: f64,
+    /// The relative error of an entry of G beside these.
+    relative: f64,
 }
 
 /// Moments are worth their memory up to so many columns.
@@ -25,7 +29,7 @@ const MOST_COLUMNS: usize = 3000;
 
 impl Quadratic {
     /// `None` for other losses and for too many columns.
-    pub fn new(risk: &Risk, k: usize) -> Option<Self> {
+    pub fn new(risk: &Risk) -> Option<Self> {
         let p = risk.features();
         if !risk.loss().is_quadratic() || p > MOST_COLUMNS || p == 0 {
             return None;
@@ -53,19 +57,29 @@ impl Quadratic {
             constant -= 0.5 * slope * slope / pivot;
         }
         linear.truncate(p);
-        let trace: f64 = (0..p).map(|j| gram[(j, j)]).sum();
+        let roots: Vec<f64> = risk.weighted_magnitudes()[..p].iter().map(|s| (s * scale).sqrt()).collect();
+        let relative = relative_error(8 * n + 8 * p + 128);
         let least = least_eigenvalue(&gram);
-        // Less what the eigenvalue may be wrong by.
-        let spare = (least * (1.0 - 1e-9) - 1e-13 * p as f64 * trace).max(0.0);
+        // Less what the eigenvalue may be wrong by: errors of G in its Frobenius norm, and those of the decomposition.
+        let trace: f64 = roots.iter().map(|r| r * r).sum();
+        let spare = (least * (1.0 - 1e-9) - (relative + 1e-13 * p as f64) * trace).max(0.0);
         for j in 0..p {
             gram[(j, j)] -= spare;
         }
-        // Entries of G are wrong by h(n) sqrt(g_ii g_jj), and the optimum w has (lambda/2)||w||^2 <= f(0): together no more than this.
-        let mut squares: Vec<f64> = (0..p).map(|j| whole[(j, j)]).collect();
-        squares.sort_unstable_by(|a, b| b.total_cmp(a));
-        let reach: f64 = squares.iter().take(k).sum::<f64>().sqrt() * (2.0 * at_zero / risk.ridge()).sqrt();
-        let error = 4.0 * relative_error(n + p + 64) * (reach + (2.0 * at_zero).sqrt()).powi(2);
-        Some(Self { gram, linear, constant, ridge: risk.ridge() + spare, error })
+        let ridge = risk.ridge() + spare;
+        Some(Self { gram, linear, constant, ridge, roots, size: (2.0 * at_zero).sqrt(), relative })
+    }
+
+    /// By how much a bound computed at w may be too high, given the square of the k largest entries of `gradient / ridge`.
+    ///
+    /// Entries of G are wrong by `h sqrt(s_i s_j)`, those of q by `h sqrt(s_j) sqrt(2 f(0))`, h covering their sums over the samples and ours over the columns. So with
+    /// `r = sum_j sqrt(s_j) |w_j| + sqrt(2 f(0))` the value is wrong by `h r^2` and entry j of the gradient by `h sqrt(s_j) r`.
+    pub fn error(&self, w: &[f64], square: f64, working: &[usize], norm: &SupportNorm) -> f64 {
+        let roots: Vec<f64> = working.iter().map(|&j| self.roots[j]).collect();
+        let r = self.size + w.iter().zip(&roots).map(|(w, root)| w.abs() * root).sum::<f64>();
+        let gradient = 4.0 * self.relative * r * (2.0 * norm.conjugate(&roots)).sqrt();
+        let largest = self.ridge * square.sqrt();
+        4.0 * self.relative * r * r + (largest + gradient) * gradient / self.ridge + 1e-14 * self.ridge * square
     }
 }
 

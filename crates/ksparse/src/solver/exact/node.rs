@@ -1,7 +1,7 @@
 //! A node of the tree: decisions, the relaxation under them, what it says about the rest.
 
 use super::moments::Quadratic;
-use crate::dual::Dual;
+use crate::dual::{Drift, Dual};
 use crate::error::Result;
 use crate::objective::{Objective, Risk};
 use crate::relaxation::part::{Moments, Sampled};
@@ -25,17 +25,20 @@ pub(super) struct Node {
     weights: Vec<(usize, f64)>,
     /// No support under these decisions goes below.
     pub bound: f64,
+    /// No support that the node's own decisions have closed goes below: they are part of its parent.
+    pub closed: f64,
     /// The coordinate to decide next; none when all is decided.
     pub branch: Option<usize>,
     /// The support that the relaxation suggests, free coordinates included, ascending.
     pub rounded: Vec<usize>,
 }
 
-/// A solution of a relaxation, the bound from it and how far that is from the relaxation's value.
+/// A solution of a relaxation, the bound from it, how far that is from the relaxation's value, and what of this is rounding.
 struct Bounded {
     relaxed: Relaxed,
     bound: f64,
     distance: f64,
+    slack: f64,
 }
 
 /// Relaxations of this length leave time to press a key.
@@ -60,7 +63,7 @@ pub(super) struct Tree<'a> {
 impl<'a> Tree<'a> {
     pub fn new(risk: &'a Risk<'a>, levels: &'a [Risk<'a>], sparsity: &Sparsity, tolerance: f64) -> Result<Self> {
         let dual = Dual::new(risk, sparsity)?;
-        let quadratic = Quadratic::new(risk, dual.k() + dual.whole().len());
+        let quadratic = Quadratic::new(risk);
         let (deadline, slow, unknown) = (None, false, f64::INFINITY);
         Ok(Self { dual, levels, quadratic, deadline, slow, tolerance, incumbent: unknown, enough: unknown })
     }
@@ -117,14 +120,15 @@ impl<'a> Tree<'a> {
         let fine = 0.1 * (self.incumbent - self.enough);
         let mut gap = if parent.is_finite() { fine.max(0.02 * (self.incumbent - parent)) } else { fine };
         let mut weights = start.to_vec();
-        let mut bound = parent;
+        let (mut bound, mut closed) = (parent, f64::INFINITY);
         loop {
             let (working, norm) = self.working(&mut decisions);
-            let (relaxed, found) = self.solve(&working, &norm, spread(&weights, &working), gap, interrupted);
-            bound = bound.max(found);
-            if found < self.enough && norm.k > 0 {
-                self.fix(&mut decisions, &working, &norm, &relaxed, found);
+            let found = self.solve(&working, &norm, spread(&weights, &working), gap, interrupted);
+            bound = bound.max(found.bound);
+            if found.bound < self.enough && norm.k > 0 {
+                closed = closed.min(self.fix(&mut decisions, &working, &norm, &found));
             }
+            let relaxed = &found.relaxed;
             let fraction = |j: usize| {
                 let share = relaxed.shares[j];
                 if decisions[working[j]] == Decision::Open { share.min(1.0 - share) } else { 0.0 }
@@ -143,12 +147,18 @@ impl<'a> Tree<'a> {
                 top_by(working.len(), 1, size).first().copied().or_else(|| (0..working.len()).find(open))
             };
             let branch = next.first().copied().or_else(largest).map(|j| working[j]);
+            if branch.is_none() && bound < self.enough && self.quadratic.is_some() {
+                // Moments have fewer digits than the samples behind them.
+                let goal = Goal { gap: fine, enough: self.enough, max_iterations: 1000, interrupted };
+                let sharp = self.solve_level(&self.levels[0], &working, &norm, relaxed.w.clone(), &goal);
+                bound = bound.max(sharp.bound);
+            }
             let mut rounded: Vec<usize> = (0..working.len()).filter(|&j| norm.whole[j]).map(|j| working[j]).collect();
             let best = top_by(working.len(), norm.k, |j| if norm.whole[j] { 0.0 } else { relaxed.w[j].abs() });
             rounded.extend(best.into_iter().map(|j| working[j]));
             rounded.extend_from_slice(self.dual.risk().free());
             rounded.sort_unstable();
-            return Node { decisions, weights, bound, branch, rounded };
+            return Node { decisions, weights, bound, closed, branch, rounded };
         }
     }
 
@@ -173,15 +183,19 @@ impl<'a> Tree<'a> {
         start: Vec<f64>,
         gap: f64,
         interrupted: &dyn Fn() -> bool,
-    ) -> (Relaxed, f64) {
+    ) -> Bounded {
         let late = || self.deadline.is_some_and(|end| Instant::now() >= end);
         let interrupted: &dyn Fn() -> bool = &|| late() || interrupted();
         let goal = |enough: f64| Goal { gap, enough, max_iterations: 1000, interrupted };
         if let Some(q) = &self.quadratic {
             let mut part = Moments::new(&q.gram, &q.linear, q.constant, q.ridge, working.to_vec());
-            let relaxed = solve(&mut part, norm, q.ridge, start, &goal(self.enough + q.error));
-            let bound = relaxed.bound - q.error;
-            return (relaxed, bound);
+            let expected = q.error(&start, 0.0, working, norm);
+            let relaxed = solve(&mut part, norm, q.ridge, start, &goal(self.enough + 2.0 * expected));
+            let u: Vec<f64> = relaxed.gradient.iter().map(|g| g / q.ridge).collect();
+            let slack = q.error(&relaxed.w, 2.0 * norm.conjugate(&u), working, norm);
+            let bound = relaxed.bound - slack;
+            let distance = relaxed.value - bound;
+            return Bounded { relaxed, bound, distance, slack };
         }
         let mut best = self.solve_level(&self.levels[0], working, norm, start, &goal(self.enough));
         for level in &self.levels[1..] {
@@ -194,7 +208,7 @@ impl<'a> Tree<'a> {
                 best = next;
             }
         }
-        (best.relaxed, best.bound)
+        best
     }
 
     /// The relaxation of one of the levels, and the bound that its derivatives give for the risk itself.
@@ -214,32 +228,41 @@ impl<'a> Tree<'a> {
         part.predictions(&relaxed.w, &mut z);
         let vector = self.dual.plug_in_of(level.loss(), &mut z);
         let u = part.scores(&vector);
-        let roots: Vec<f64> = working.iter().map(|&j| risk.weighted_squares()[j].sqrt()).collect();
-        let bound = self.dual.rounded_down(&vector, 2.0 * norm.conjugate(&u), 2.0 * norm.conjugate(&roots));
+        let roots: Vec<f64> = working.iter().map(|&j| risk.weighted_magnitudes()[j].sqrt()).collect();
+        let (square, reach) = (2.0 * norm.conjugate(&u), 2.0 * norm.conjugate(&roots));
+        let bound = self.dual.rounded_down(&vector, square, reach, Drift::default());
+        let slack = -self.dual.mean_conjugate(&vector) - 0.5 * lambda * square - bound;
         relaxed.gradient = u.iter().map(|u| -lambda * u).collect();
         let value = risk.loss().total(&z, risk.target(), risk.weights()) + lambda * norm.value(&relaxed.w);
-        Bounded { relaxed, bound, distance: value - bound }
+        Bounded { relaxed, bound, distance: value - bound, slack }
     }
 
-    /// Decides what the dual vector behind the relaxation decides by itself.
-    fn fix(&self, decisions: &mut [Decision], working: &[usize], norm: &SupportNorm, at: &Relaxed, bound: f64) {
+    /// Decides what the dual vector behind the relaxation decides by itself. Returns what no support closed by that goes below.
+    fn fix(&self, decisions: &mut [Decision], working: &[usize], norm: &SupportNorm, at: &Bounded) -> f64 {
         let ridge = self.quadratic.as_ref().map_or(self.dual.risk().ridge(), |q| q.ridge);
-        let square = |a: usize| (at.gradient[a] / ridge).powi(2);
+        let square = |a: usize| (at.relaxed.gradient[a] / ridge).powi(2);
         let open: Vec<usize> = (0..working.len()).filter(|&a| !norm.whole[a]).collect();
         let mut order: Vec<f64> = open.iter().map(|&a| square(a)).collect();
         order.sort_unstable_by(|a, b| b.total_cmp(a));
         // The last that is in, the first that is out.
         let last = order.get(norm.k - 1).copied().unwrap_or(0.0);
         let next = order.get(norm.k).copied().unwrap_or(0.0);
-        // The bound is safe; these differences have rounding errors of their own.
-        let closed = self.enough + 1e-9 * self.enough.abs();
+        // The bound is safe; the squares exchanged have rounding errors of their own, each no larger than what was allowed for in the bound.
+        let exchanged = |gain: f64| at.bound + 0.5 * ridge * gain * (1.0 - 1e-9) - 4.0 * at.slack;
+        let mut closed = f64::INFINITY;
         for &a in &open {
-            if bound + 0.5 * ridge * (last - square(a)) >= closed {
-                decisions[working[a]] = Decision::Out;
-            } else if bound + 0.5 * ridge * (square(a) - next) >= closed {
-                decisions[working[a]] = Decision::In;
-            }
+            let (with, without) = (exchanged(last - square(a)), exchanged(square(a) - next));
+            let (decision, bound) = if with >= self.enough {
+                (Decision::Out, with)
+            } else if without >= self.enough {
+                (Decision::In, without)
+            } else {
+                continue;
+            };
+            decisions[working[a]] = decision;
+            closed = closed.min(bound);
         }
+        closed
     }
 }
 

@@ -1,12 +1,17 @@
 //! NumPy's array files: a magic word, a Python dictionary as header, the numbers.
 
-use crate::assemble::{from_full_columns, from_full_rows, full_size};
+mod write;
+
+pub(crate) use write::{write_header, write_matrix, write_numbers, write_strings, write_target};
+
+use crate::assemble::{from_full_columns, from_full_rows};
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 use crate::options::{Format, ReadOptions};
 use crate::source::{Source, read_error};
-use crate::table::{MatrixRef, Table, Target};
+use crate::table::{Table, Target};
 use crate::text;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 
 /// What the header says.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,8 +37,8 @@ enum Kind {
 
 /// Reads a matrix.
 pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> {
-    let name = source.name.clone();
-    let wrap = |e: Fault| e.into_error(&name, source.compression);
+    let (name, memory) = (source.name.clone(), source.memory.clone());
+    let wrap = |e: Fault| e.into_error(&memory, source.compression);
     let header = Header::read(&mut source.reader).map_err(wrap)?;
     let [nrows, ncols] = header.shape[..] else {
         return Err(Error::input(
@@ -42,23 +47,24 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
             "save it as rows by columns; a target alone is given with --target-file",
         ));
     };
-    let wrap = |e: Fault| e.into_error(&name, source.compression);
-    let values = header.numbers(&mut source.reader).map_err(wrap)?;
+    let wrap = |e: Fault| e.into_error(&memory, source.compression);
+    let values = header.numbers(&mut source.reader, &memory).map_err(wrap)?;
     at_end(&mut source.reader).map_err(wrap)?;
-    let mut table = Table::new(matrix(&name, &header, nrows, ncols, values, options)?);
+    let mut table = Table::new(matrix(&memory, &header, nrows, ncols, values, options)?);
     (table.format, table.compression, table.source) = (Format::Npy, source.compression, name);
     Ok(table)
 }
 
 /// A matrix out of the numbers of an array, which must be finite.
 pub(crate) fn matrix(
-    name: &str,
+    memory: &Memory,
     header: &Header,
     nrows: usize,
     ncols: usize,
     values: Vec<f64>,
     options: &ReadOptions,
 ) -> Result<crate::table::Matrix> {
+    let name = &*memory.name;
     if nrows == 0 || ncols == 0 {
         return Err(Error::input(
             name,
@@ -71,30 +77,31 @@ pub(crate) fn matrix(
         return Err(Error::input(name, format!("row {}, column {} is {}", i + 1, j + 1, values[at]), text::FINITE));
     }
     if header.fortran {
-        from_full_columns(name, nrows, ncols, values, options.storage)
+        from_full_columns(memory, nrows, ncols, values, options.storage)
     } else {
-        from_full_rows(name, vec![values], ncols, options.storage)
+        from_full_rows(memory, vec![values], ncols, options.storage)
     }
 }
 
 /// Reads a target: n, n x 1 or 1 x n numbers or strings.
 pub(crate) fn read_vector(source: &mut Source) -> Result<Target> {
-    let name = source.name.clone();
-    let target = vector(&mut source.reader, &name).map_err(|e| e.into_error(&name, source.compression))?;
-    at_end(&mut source.reader).map_err(|e| e.into_error(&name, source.compression))?;
+    let memory = source.memory.clone();
+    let wrap = |e: Fault| e.into_error(&memory, source.compression);
+    let target = vector(&mut source.reader, &memory.name, &memory).map_err(wrap)?;
+    at_end(&mut source.reader).map_err(wrap)?;
     Ok(target)
 }
 
 /// The same out of an archive.
-pub(crate) fn vector(reader: &mut impl Read, name: &str) -> Outcome<Target> {
+pub(crate) fn vector(reader: &mut impl Read, name: &str, memory: &Memory) -> Outcome<Target> {
     let header = Header::read(reader)?;
     if header.shape.iter().filter(|&&d| d != 1).count() > 1 {
         return Err(Fault::Content(format!("the target has the shape {:?} instead of one dimension", header.shape)));
     }
     if matches!(header.kind, Kind::Bytes | Kind::Unicode) {
-        return Ok(Target::Text(header.strings(reader)?));
+        return Ok(Target::Text(header.strings(reader, memory)?));
     }
-    let values = header.numbers(reader)?;
+    let values = header.numbers(reader, memory)?;
     if let Some(i) = values.iter().position(|v| !v.is_finite()) {
         return Err(Fault::Content(format!("{name}: entry {} is {}", i + 1, values[i])));
     }
@@ -105,6 +112,7 @@ pub(crate) fn vector(reader: &mut impl Read, name: &str) -> Outcome<Target> {
 pub(crate) enum Fault {
     Io(io::Error),
     Content(String),
+    Memory(Error),
 }
 
 pub(crate) type Outcome<T> = std::result::Result<T, Fault>;
@@ -116,17 +124,20 @@ impl From<io::Error> for Fault {
 }
 
 impl Fault {
-    pub fn into_error(self, name: &str, compression: Option<crate::options::Compression>) -> Error {
+    pub fn into_error(self, memory: &Memory, compression: Option<crate::options::Compression>) -> Error {
         match self {
+            Self::Memory(error) => error,
             Self::Io(e) if e.kind() == io::ErrorKind::UnexpectedEof => Error::input(
-                name,
+                &*memory.name,
                 "the file ends before the data do",
                 "it was cut short, or its header is wrong: save or fetch it again",
             ),
-            Self::Io(e) => read_error(name, compression, e),
-            Self::Content(problem) => {
-                Error::input(name, problem, "save it again with numpy.save or scipy.sparse.save_npz, as numbers")
-            }
+            Self::Io(e) => read_error(memory, compression, e),
+            Self::Content(problem) => Error::input(
+                &*memory.name,
+                problem,
+                "save it again with numpy.save or scipy.sparse.save_npz, as numbers",
+            ),
         }
     }
 }
@@ -226,14 +237,17 @@ impl Header {
         }
     }
 
-    /// Calls `each` with every item. The memory grows with what is there, not with what the header claims.
-    fn items(&self, reader: &mut impl Read, mut each: impl FnMut(&[u8])) -> Outcome<()> {
+    /// Calls `each` with every item, which takes `width` bytes of memory. That grows with what is there, not with
+    /// what the header claims.
+    fn items(&self, reader: &mut impl Read, memory: &Memory, width: usize, mut each: impl FnMut(&[u8])) -> Outcome<()> {
         let mut left = self.count()?;
         let step = (1 << 16) / self.size;
         let mut buffer = vec![0; step * self.size];
         while left > 0 {
             let now = left.min(step) * self.size;
             reader.read_exact(&mut buffer[..now])?;
+            let what = || format!("the numbers or words of an array of shape {:?}", self.shape);
+            memory.take(now / self.size * width, what).map_err(Fault::Memory)?;
             buffer[..now].chunks_exact_mut(self.size).for_each(|item| {
                 if self.big_endian && self.kind != Kind::Unicode {
                     item.reverse();
@@ -246,27 +260,29 @@ impl Header {
     }
 
     /// All items as floating-point numbers.
-    pub fn numbers(&self, reader: &mut impl Read) -> Outcome<Vec<f64>> {
+    pub fn numbers(&self, reader: &mut impl Read, memory: &Memory) -> Outcome<Vec<f64>> {
         let mut values = Vec::new();
         match (self.kind, self.size) {
             (Kind::Bytes | Kind::Unicode, _) => return content("the array holds text, not numbers"),
-            (Kind::Float, 8) => self.items(reader, |b| values.push(f64::from_bits(little(b))))?,
-            (Kind::Float, 4) => self.items(reader, |b| values.push(f64::from(f32::from_bits(little(b) as u32))))?,
-            (Kind::Float, _) => self.items(reader, |b| values.push(half(little(b) as u16)))?,
-            (Kind::Unsigned, _) => self.items(reader, |b| values.push(little(b) as f64))?,
-            (Kind::Signed, size) => self.items(reader, |b| values.push(signed(little(b), size) as f64))?,
+            (Kind::Float, 8) => self.items(reader, memory, 8, |b| values.push(f64::from_bits(little(b))))?,
+            (Kind::Float, 4) => {
+                self.items(reader, memory, 8, |b| values.push(f64::from(f32::from_bits(little(b) as u32))))?
+            }
+            (Kind::Float, _) => self.items(reader, memory, 8, |b| values.push(half(little(b) as u16)))?,
+            (Kind::Unsigned, _) => self.items(reader, memory, 8, |b| values.push(little(b) as f64))?,
+            (Kind::Signed, size) => self.items(reader, memory, 8, |b| values.push(signed(little(b), size) as f64))?,
         }
         Ok(values)
     }
 
     /// All items as integers that are not negative: indices.
-    pub fn integers(&self, reader: &mut impl Read) -> Outcome<Vec<u64>> {
+    pub fn integers(&self, reader: &mut impl Read, memory: &Memory) -> Outcome<Vec<u64>> {
         let mut values = Vec::new();
         match (self.kind, self.size) {
-            (Kind::Unsigned, _) => self.items(reader, |b| values.push(little(b)))?,
+            (Kind::Unsigned, _) => self.items(reader, memory, 8, |b| values.push(little(b)))?,
             (Kind::Signed, size) => {
                 let mut negative = None;
-                self.items(reader, |b| {
+                self.items(reader, memory, 8, |b| {
                     let v = signed(little(b), size);
                     negative = negative.or((v < 0).then_some(v));
                     values.push(v as u64);
@@ -281,13 +297,13 @@ impl Header {
     }
 
     /// All items as strings.
-    pub fn strings(&self, reader: &mut impl Read) -> Outcome<Vec<String>> {
-        let mut values = Vec::new();
+    pub fn strings(&self, reader: &mut impl Read, memory: &Memory) -> Outcome<Vec<String>> {
+        let (mut values, width) = (Vec::new(), 40 + self.size);
         match self.kind {
-            Kind::Bytes => {
-                self.items(reader, |b| values.push(String::from_utf8_lossy(b).trim_end_matches('\0').to_string()))?
-            }
-            Kind::Unicode => self.items(reader, |b| {
+            Kind::Bytes => self.items(reader, memory, width, |b| {
+                values.push(String::from_utf8_lossy(b).trim_end_matches('\0').to_string())
+            })?,
+            Kind::Unicode => self.items(reader, memory, width, |b| {
                 let code = |c: &[u8; 4]| if self.big_endian { u32::from_be_bytes(*c) } else { u32::from_le_bytes(*c) };
                 let text = b.as_chunks::<4>().0.iter().map(code).take_while(|c| *c != 0);
                 values.push(text.map(|c| char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER)).collect());
@@ -320,70 +336,6 @@ fn half(bits: u16) -> f64 {
     if bits >> 15 == 1 { -size } else { size }
 }
 
-/// Writes a header; 64 bytes or a multiple, as NumPy does.
-pub(crate) fn write_header(out: &mut dyn Write, descr: &str, fortran: bool, shape: &[usize]) -> io::Result<()> {
-    let lengths: String = shape.iter().map(|d| format!("{d}, ")).collect();
-    let lengths = if shape.len() == 1 { lengths.trim_end() } else { lengths.trim_end_matches(", ") };
-    let order = if fortran { "True" } else { "False" };
-    let mut text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({lengths}), }}");
-    while (10 + text.len() + 1) % 64 != 0 {
-        text.push(' ');
-    }
-    text.push('\n');
-    out.write_all(b"\x93NUMPY\x01\x00")?;
-    out.write_all(&(text.len() as u16).to_le_bytes())?;
-    out.write_all(text.as_bytes())
-}
-
-/// A vector of numbers.
-pub(crate) fn write_numbers(out: &mut dyn Write, values: &[f64]) -> io::Result<()> {
-    write_header(out, "<f8", false, &[values.len()])?;
-    values.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
-}
-
-/// A vector of strings, as wide as the longest.
-pub(crate) fn write_strings(out: &mut dyn Write, values: &[String]) -> io::Result<()> {
-    let width = values.iter().map(|v| v.chars().count()).max().unwrap_or(0).max(1);
-    if width >= 1024 {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a label or name has more than 1023 characters"));
-    }
-    write_header(out, &format!("<U{width}"), false, &[values.len()])?;
-    for value in values {
-        let codes = value.chars().map(|c| c as u32).chain(std::iter::repeat(0)).take(width);
-        codes.into_iter().try_for_each(|c| out.write_all(&c.to_le_bytes()))?;
-    }
-    Ok(())
-}
-
-/// A target.
-pub(crate) fn write_target(out: &mut dyn Write, target: &Target) -> io::Result<()> {
-    match target {
-        Target::Numbers(values) => write_numbers(out, values),
-        Target::Text(values) => write_strings(out, values),
-    }
-}
-
-/// The matrix in full, column after column.
-pub(crate) fn write_matrix(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let (n, p) = (table.nrows(), table.ncols());
-    full_size(&table.source, n, p).map_err(io::Error::other)?;
-    write_header(out, "<f8", true, &[n, p])?;
-    let mut full = vec![0.0; n];
-    for j in 0..p {
-        let column = match table.matrix.view() {
-            MatrixRef::Dense(dense) => dense.column(j),
-            MatrixRef::Sparse(sparse) => {
-                full.fill(0.0);
-                let (rows, values) = sparse.column(j);
-                rows.iter().zip(values).for_each(|(&i, &v)| full[i as usize] = v);
-                &full
-            }
-        };
-        column.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -404,7 +356,7 @@ mod tests {
         let mut bytes = Vec::new();
         write_strings(&mut bytes, &["a".into(), "häß".into()]).unwrap();
         assert_eq!(bytes.len() % 4, 0);
-        let target = vector(&mut &bytes[..], "y").ok().unwrap();
+        let target = vector(&mut &bytes[..], "y", &Memory::new("y", None)).ok().unwrap();
         assert_eq!(target, Target::Text(vec!["a".into(), "häß".into()]));
     }
 }

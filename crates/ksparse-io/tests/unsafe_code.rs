@@ -1,0 +1,63 @@
+//! Code the compiler cannot check stays in one file of the whole workspace, and the lints that see to it stay on in
+//! every crate.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const ALLOWED: &str = "crates/ksparse-io/src/mapped.rs";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// The files of a name or ending under a directory, build outputs and environments left out.
+fn files(dir: &Path, end: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap()) {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let about = entry.file_type().unwrap();
+        if about.is_dir() && name != "target" && name != "shared" && !name.starts_with('.') {
+            files(&path, end, found);
+        } else if about.is_file() && name.ends_with(end) {
+            found.push(path);
+        }
+    }
+}
+
+fn all(end: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    files(&root(), end, &mut found);
+    assert!(found.len() > 5, "this test looks in the wrong place");
+    let named = |path: PathBuf| {
+        let name = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+        (name, fs::read_to_string(&path).unwrap())
+    };
+    found.into_iter().map(named).collect()
+}
+
+#[test]
+fn the_word_stands_in_one_file() {
+    let word = "unsafe";
+    let here = "crates/ksparse-io/tests/unsafe_code.rs";
+    for (name, text) in all(".rs").into_iter().filter(|(name, _)| name != ALLOWED && name != here) {
+        for (i, line) in text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            let words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+            // `_code` is the lint, which may be named only to be kept on.
+            let found = words.into_iter().any(|found| found == word || found == format!("{word}_code"));
+            assert!(!found, "{name}, line {}: {word} code belongs to {ALLOWED} alone", i + 1);
+        }
+    }
+}
+
+#[test]
+fn every_crate_keeps_the_lint() {
+    for (name, text) in all("Cargo.toml") {
+        let forbids = text.contains("[lints]\nworkspace = true") || text.contains("unsafe_code = \"forbid\"");
+        let denies = name == "crates/ksparse-io/Cargo.toml" && text.contains("unsafe_code = \"deny\"");
+        // The fuzz targets are made by a macro of the fuzzer.
+        let fuzzer = name == "crates/ksparse-io/fuzz/Cargo.toml";
+        assert!(forbids || denies || fuzzer, "{name}: the lint against it is off");
+    }
+}

@@ -1,0 +1,168 @@
+//! What may not matter: offsets of columns and targets, units, the order of rows and columns, rows repeated or weighted, how entries are stored. Every
+//! solver on every loss ends at the same support and the same f.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Table, normal, rng, shuffled};
+use ksparse::design::Design;
+use ksparse::loss::{Loss, TargetKind, by_name};
+use ksparse::solver::{self, Grahtp, Limits, Solver};
+use ksparse::{Risk, Sparsity};
+
+const LOSSES: [&str; 5] = ["squared", "logistic", "squared-hinge", "huber", "hinge"];
+const K: usize = 3;
+const RIDGE: f64 = 0.05;
+
+struct Data {
+    x: Table,
+    y: Vec<f64>,
+    loss: Box<dyn Loss>,
+}
+
+/// Three columns of ten matter; entries are multiples of 1/64, so that offsets leave them their differences.
+fn data(name: &str) -> Data {
+    let rng = &mut rng(4711);
+    let loss = by_name(name).unwrap();
+    let x = Table::from_fn(60, 10, |_, _| (normal(rng) * 64.0).round() / 64.0);
+    let signal = |i: usize| 2.0 * x.at(i, 1) - 1.5 * x.at(i, 4) + x.at(i, 8);
+    let noisy: Vec<f64> = (0..x.n).map(|i| ((signal(i) + 0.3 * normal(rng)) * 64.0).round() / 64.0).collect();
+    let labels = loss.target() == TargetKind::Sign;
+    let y = noisy.iter().map(|v| if labels { v.signum() } else { *v }).collect();
+    Data { x, y, loss }
+}
+
+/// Which solvers take the loss.
+fn solvers(loss: &dyn Loss) -> Vec<Box<dyn Solver>> {
+    let corners = loss.smoothness().has_corners();
+    let smooth_only = |name: &str| !matches!(name, "auto" | "diht" | "sdiht" | "exact");
+    let names = solver::NAMES.into_iter().filter(|name| !(corners && smooth_only(name)));
+    // Those that only approach their fixed points are sent far.
+    let limits = Limits { tolerance: 1e-13, max_iterations: 20_000, time_limit: None };
+    let far = |name: &str| -> Box<dyn Solver> {
+        match name {
+            "fgrahtp" => Box::new(Grahtp { limits, ..Grahtp::fast() }),
+            "iht" => Box::new(Grahtp { limits, ..Grahtp::iht() }),
+            _ => solver::by_name(name).unwrap(),
+        }
+    };
+    names.map(far).collect()
+}
+
+/// Support and f, by each solver.
+fn answers(data: &Data, design: impl Design, y: &[f64], weights: Option<&[f64]>, ridge: f64) -> Vec<Answer> {
+    let mut risk = Risk::new(design, y, &*data.loss).unwrap().with_ridge(ridge).unwrap().with_intercept();
+    if let Some(weights) = weights {
+        risk = risk.with_weights(weights).unwrap();
+    }
+    let fit = |solver: Box<dyn Solver>| {
+        let solution = solver.fit(&risk, &Sparsity::new(K)).unwrap_or_else(|e| panic!("{}: {e}", solver.name()));
+        Answer { by: solver.name(), support: risk.model(&solution).support, value: solution.value }
+    };
+    solvers(&*data.loss).into_iter().map(fit).collect()
+}
+
+struct Answer {
+    by: &'static str,
+    support: Vec<usize>,
+    value: f64,
+}
+
+/// The same answers, the support read through `back`.
+fn same(what: &str, data: &Data, found: &[Answer], expected: &[Answer], back: impl Fn(usize) -> usize) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        let what = format!("{what}, {} on {}", found.by, data.loss.name());
+        let mut support: Vec<usize> = found.support.iter().map(|&j| back(j)).collect();
+        support.sort_unstable();
+        let (a, b) = (found.value, expected.value);
+        assert_eq!(support, expected.support, "{what}");
+        assert!((a - b).abs() <= 1e-9 * b.abs(), "{what}: {a} against {b}, {:e}", (a - b) / b);
+    }
+}
+
+/// Steps along the gradient begin with a length that has a unit.
+fn without_gradient_steps(answers: Vec<Answer>) -> Vec<Answer> {
+    answers.into_iter().filter(|a| !matches!(a.by, "fgrahtp" | "iht" | "svrght")).collect()
+}
+
+fn plain(data: &Data) -> Vec<Answer> {
+    let answers = answers(data, data.x.dense(), &data.y, None, RIDGE);
+    assert!(answers.iter().all(|a| a.support == [1, 4, 8]), "{}", data.loss.name());
+    answers
+}
+
+#[test]
+fn offsets_of_columns_change_the_intercept_alone() {
+    for name in LOSSES {
+        let data = data(name);
+        let expected = plain(&data);
+        for size in [10.0, 1e3, 1e6, 1e9] {
+            let offset = |j: usize| [0.0, size, -size, 3.0 * size][j % 4];
+            let moved = Table::from_fn(data.x.n, data.x.p, |i, j| data.x.at(i, j) + offset(j));
+            let found = answers(&data, moved.dense(), &data.y, None, RIDGE);
+            same(&format!("offsets of {size:e}"), &data, &found, &expected, |j| j);
+            let found = answers(&data, moved.csc(), &data.y, None, RIDGE);
+            same(&format!("offsets of {size:e}, stored sparse"), &data, &found, &expected, |j| j);
+        }
+    }
+}
+
+#[test]
+fn an_offset_of_the_target_changes_the_intercept_alone() {
+    let data = data("squared");
+    let expected = plain(&data);
+    for size in [10.0, 1e4, -1e9, 1e12] {
+        let y: Vec<f64> = data.y.iter().map(|y| y + size).collect();
+        same(&format!("{size:e}"), &data, &answers(&data, data.x.dense(), &y, None, RIDGE), &expected, |j| j);
+    }
+}
+
+#[test]
+fn units_of_the_columns_do_not_matter() {
+    for name in LOSSES {
+        let data = data(name);
+        for unit in [2f64.powi(-332), 1e-30, 0.125, 1e3, 2f64.powi(332)] {
+            let scaled = Table::from_fn(data.x.n, data.x.p, |i, j| data.x.at(i, j) * unit);
+            let found = answers(&data, scaled.dense(), &data.y, None, RIDGE * unit * unit);
+            let (found, expected) = (without_gradient_steps(found), without_gradient_steps(plain(&data)));
+            same(&format!("a unit of {unit:e}"), &data, &found, &expected, |j| j);
+        }
+    }
+}
+
+#[test]
+fn the_order_of_rows_and_columns_does_not_matter() {
+    for name in LOSSES {
+        let data = data(name);
+        let expected = plain(&data);
+        let (rows, columns) = (shuffled(&mut rng(1), data.x.n), shuffled(&mut rng(2), data.x.p));
+        let table = Table::from_fn(data.x.n, data.x.p, |i, j| data.x.at(rows[i], columns[j]));
+        let y: Vec<f64> = rows.iter().map(|&i| data.y[i]).collect();
+        same("shuffled", &data, &answers(&data, table.dense(), &y, None, RIDGE), &expected, |j| columns[j]);
+    }
+}
+
+#[test]
+fn a_row_repeated_is_a_row_that_weighs_more() {
+    for name in LOSSES {
+        let data = data(name);
+        let weights: Vec<f64> = (0..data.x.n).map(|i| [1.0, 2.0, 1.0, 3.0][i % 4]).collect();
+        let rows: Vec<usize> = (0..data.x.n).flat_map(|i| vec![i; weights[i] as usize]).collect();
+        let repeated = Table::from_fn(rows.len(), data.x.p, |i, j| data.x.at(rows[i], j));
+        let y: Vec<f64> = rows.iter().map(|&i| data.y[i]).collect();
+        let expected = answers(&data, data.x.dense(), &data.y, Some(&weights), RIDGE);
+        same("repeated", &data, &answers(&data, repeated.dense(), &y, None, RIDGE), &expected, |j| j);
+    }
+}
+
+#[test]
+fn storage_does_not_matter() {
+    for name in LOSSES {
+        let data = data(name);
+        let expected = plain(&data);
+        for (storage, design) in data.x.every_storage() {
+            same(storage, &data, &answers(&data, design, &data.y, None, RIDGE), &expected, |j| j);
+        }
+    }
+}
