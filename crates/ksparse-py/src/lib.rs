@@ -12,6 +12,7 @@ mod interrupt;
 mod matrix;
 mod options;
 mod outcome;
+mod pool;
 mod precision;
 mod problem;
 mod simulate;

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 #: The default number of coefficients, where there are as many columns.
 DEFAULT_K = 5
 
+#: A larger `n_jobs` means so many threads, or one per core where there are more cores.
+MOST_THREADS = 64
+
 
 class KSparseWarning(UserWarning):
     """Something was adjusted: the message says what."""
@@ -151,15 +154,24 @@ def check_alpha(alpha: Any, name: str = "alpha") -> float:
     return value
 
 
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def thread_count(n_jobs: int | None) -> int:
-    """Threads for the core; 0 is one per core. None leaves it to OMP_NUM_THREADS, which joblib sets in its workers."""
+    """Threads for the core; 0 is one per core. None leaves it to OMP_NUM_THREADS, which joblib sets in its workers.
+
+    Threads beyond the cores gain nothing and change nothing: an absurd number is cut down, not obeyed.
+    """
+    most = max(MOST_THREADS, cores())
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-        return int(limit) if limit.isdigit() else 0
+        return min(int(limit), most) if limit.isdecimal() else 0
     count = int(check_scalar(n_jobs, "n_jobs", numbers.Integral))
     if count == 0:
         raise ValueError("n_jobs == 0 has no meaning: use None, a positive number, or -1 for all cores.")
-    return count if count > 0 else max(1, (os.cpu_count() or 1) + 1 + count)
+    return min(count, most) if count > 0 else max(1, cores() + 1 + count)
 
 
 def seed(random_state: Any) -> int:
