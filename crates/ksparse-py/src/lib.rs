@@ -15,6 +15,7 @@ mod outcome;
 mod pool;
 mod precision;
 mod problem;
+mod room;
 mod simulate;
 mod supervise;
 

@@ -9,10 +9,11 @@
 //!
 //! `indptr` is uint64 and `indices` uint32; values are float64 or float32 and stay what they are.
 
+use crate::room;
 use ksparse::Result;
 use ksparse::design::{Dense, Design, Entry, Sparse};
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// A matrix that Python owns, held for reading.
@@ -63,7 +64,9 @@ impl<'py, T: Element> Storage<'py, T> {
         Ok(Some(Self::Sparse(Compressed { by_columns: layout == "csc", shape, pointers, indices, values })))
     }
 
+    /// `Err` unless the matrix can be numbered, and what a fit needs for it can be had.
     fn view(&self) -> PyResult<View<'_, T>> {
+        self.check_size()?;
         Ok(match self {
             Self::Dense(array) => {
                 let shape = (array.shape()[0], array.shape()[1]);
@@ -77,6 +80,34 @@ impl<'py, T: Element> Storage<'py, T> {
                 values: parts.values.as_slice()?,
             },
         })
+    }
+}
+
+impl<T: Element> Storage<'_, T> {
+    fn check_size(&self) -> PyResult<()> {
+        let (shape, copied, entry) = match self {
+            Self::Dense(array) => {
+                let copied = if array.is_fortran_contiguous() { 0 } else { array.len() };
+                ((array.shape()[0], array.shape()[1]), copied, size_of::<T>())
+            }
+            Self::Sparse(parts) => {
+                let most = u32::MAX as usize;
+                if parts.shape.0 > most || parts.shape.1 > most {
+                    let message = format!(
+                        "X has {} rows and {} columns, but a sparse matrix may have at most 2^32 - 1 of each: \
+                         leave out those without an entry",
+                        parts.shape.0, parts.shape.1
+                    );
+                    return Err(PyValueError::new_err(message));
+                }
+                let copied = if parts.by_columns { 0 } else { parts.indices.len() };
+                (parts.shape, copied, size_of::<u32>() + size_of::<T>())
+            }
+        };
+        let (rows, columns) = shape;
+        let what = || format!("a fit to X, of {rows} rows and {columns} columns,");
+        let vectors = [room::VECTORS, columns];
+        room::check(what, &[(&vectors, size_of::<f64>()), (&[copied], entry)])
     }
 }
 
