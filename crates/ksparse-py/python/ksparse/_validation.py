@@ -27,13 +27,41 @@ class KSparseWarning(UserWarning):
     """Something was adjusted: the message says what."""
 
 
-def validate(estimator: Any, *args: Any, **options: Any) -> Any:
-    """scikit-learn's `validate_data`, which was a method before 1.6."""
+def validate(estimator: Any, X: Any, *args: Any, **options: Any) -> Any:
+    """scikit-learn's `validate_data`, which was a method before 1.6, of a matrix that is safe to read."""
+    check_compressed(X)
     try:
         from sklearn.utils.validation import validate_data
     except ImportError:
-        return estimator._validate_data(*args, **options)
-    return validate_data(estimator, *args, **options)
+        return estimator._validate_data(X, *args, **options)
+    return validate_data(estimator, X, *args, **options)
+
+
+def check_compressed(X: Any) -> None:
+    """Refuses compressed storage that points outside itself: SciPy follows pointers without a look."""
+    if not (sp.issparse(X) and X.format in ("csr", "csc", "bsr")):
+        return
+    by_columns = X.format == "csc"
+    block = X.blocksize[0] if X.format == "bsr" else 1
+    lines, stored = X.shape[by_columns] // block, min(len(X.indices), len(X.data))
+    pointers, name = np.asarray(X.indptr), f"X.indptr, of a {X.format.upper()} matrix,"
+    if pointers.shape != (lines + 1,):
+        raise ValueError(f"{name} has shape {pointers.shape}, expected {(lines + 1,)} for X of shape {X.shape}.")
+    if pointers[0] != 0:
+        raise ValueError(f"{name} begins with {pointers[0]}, expected 0.")
+    falls = np.flatnonzero(pointers[1:] < pointers[:-1])
+    if falls.size:
+        at = int(falls[0])
+        step = f"from {pointers[at]} to {pointers[at + 1]} at position {at + 1}"
+        raise ValueError(f"{name} must not descend, but goes {step}.")
+    if pointers[-1] > stored:
+        raise ValueError(f"{name} ends with {pointers[-1]}, but only {stored} entries are stored.")
+    indices = np.asarray(X.indices)[: int(pointers[-1])]
+    bound = X.shape[not by_columns] // (X.blocksize[1] if X.format == "bsr" else 1)
+    if indices.size and not 0 <= indices.min() <= indices.max() < bound:
+        wrong = indices.min() if indices.min() < 0 else indices.max()
+        name = f"X.indices, of a {X.format.upper()} matrix,"
+        raise ValueError(f"{name} holds {wrong}, expected numbers from 0 to {bound - 1}.")
 
 
 #: How every estimator takes X: no copy of a float32 or float64 array, CSC or CSR matrix.
@@ -73,7 +101,7 @@ def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | N
     """Sample weights: None, a number, or one per sample."""
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, numbers.Number):
+    if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
     weights: NDArray[np.float64] = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
