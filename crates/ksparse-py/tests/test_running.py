@@ -193,7 +193,7 @@ def test_limits_are_told(classification):
     from sklearn.exceptions import ConvergenceWarning
 
     with pytest.warns(ConvergenceWarning, match="max_iter"):
-        assert ksparse.SparseLogisticRegression(k=6, max_iter=1, solver="fgrahtp").fit(X, y).status_ == "max_iterations"
+        assert ksparse.SparseLogisticRegression(k=6, max_iter=1, solver="fgrahtp").fit(X, y).status_ == "max-iterations"
     separable = np.array([[-1.0], [-2.0], [1.0], [2.0]])
     with pytest.warns(ConvergenceWarning, match="positive alpha"):
         ksparse.SparseLogisticRegression(k=1, alpha=0.0).fit(separable, [0, 0, 1, 1])

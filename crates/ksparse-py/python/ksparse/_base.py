@@ -31,7 +31,7 @@ Prepared = tuple[Any, list[NDArray[np.float64]], NDArray[np.float64] | None]
 
 #: What is worth a warning, and what to do about it.
 ADVICE = {
-    "max_iterations": "increase max_iter, or start again from here with warm_start=True",
+    "max-iterations": "increase max_iter, or start again from here with warm_start=True",
     "diverged": "the step is too long: leave it to the solver, or shorten it",
     "unattained": "the classes are separable and the coefficients grow without end: use a positive alpha",
 }

@@ -54,6 +54,7 @@ class Solution(TypedDict):
     objective: float
     n_iter: int
     status: str
+    converged: bool
     message: str
     trace: Trace
 

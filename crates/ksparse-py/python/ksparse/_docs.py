@@ -58,7 +58,7 @@ ATTRIBUTES = """support_ : ndarray of int
 n_iter_ : int
     Iterations.
 status_ : str
-    Why the search stopped: 'support_stable', 'tolerance' and 'complete' are the method's own ends.
+    Why the search stopped: 'support-stable', 'tolerance' and 'complete' are the method's own ends.
 objective_ : float
     f at the solution, in the normalisation above.
 lower_bound_ : float
