@@ -16,6 +16,7 @@ mod algebra;
 mod barrier;
 mod component;
 mod covariance;
+mod default;
 mod discriminant;
 mod glasso;
 mod network;
@@ -25,6 +26,7 @@ mod triangle;
 mod tune;
 
 pub use covariance::{Covariance, Units};
+pub use default::default_solver;
 pub use discriminant::{Classes, Confusion, Rule, screen_by_t};
 pub use glasso::GraphicalLasso;
 pub use network::{Edge, Network, f_score};
