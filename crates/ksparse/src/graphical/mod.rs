@@ -32,4 +32,4 @@ pub use glasso::GraphicalLasso;
 pub use network::{Edge, Network, f_score};
 pub use precision::{Bounds, Method, Precision};
 pub use triangle::{coordinate, entry};
-pub use tune::{Family, Stability, Tuned, by_edges, cross_validate, ebic, held_out};
+pub use tune::{Family, Stability, Tuned, by_edges, cross_validate, ebic, held_out, log_likelihood};

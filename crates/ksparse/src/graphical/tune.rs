@@ -17,7 +17,7 @@ use super::precision::Precision;
 use crate::design::{Design, Rows};
 use crate::error::{Error, Result, check_option};
 use crate::path::Path;
-use crate::select::Folds;
+use crate::select::{CvCell, Folds};
 use crate::solver::Solver;
 use faer::Mat;
 use rand::SeedableRng;
@@ -83,6 +83,24 @@ pub fn held_out(networks: &[Network], others: &Covariance) -> Result<Tuned> {
     Tuned::least(scores, None)
 }
 
+/// The mean log-likelihood of the samples behind `others` in their own units, under a network in those of `others`.
+///
+/// ```
+/// use ksparse::{design::Dense, graphical::{self, Covariance, Network, Units}};
+/// let x = Dense::from_rows(2, 1, &[-2.0, 2.0])?;
+/// let standard = Covariance::from_samples(&x, Units::Standardized)?;
+/// // A normal distribution of deviation 2, at 2.
+/// let expected = -0.5 - (2.0 * (2.0 * std::f64::consts::PI).sqrt()).ln();
+/// let found = graphical::log_likelihood(&Network::new(faer::mat![[1.0]]), &standard)?;
+/// assert!((found - expected).abs() < 1e-12);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
+pub fn log_likelihood(network: &Network, others: &Covariance) -> Result<f64> {
+    let constant = others.variables() as f64 * (2.0 * std::f64::consts::PI).ln();
+    let units: f64 = others.scale().iter().map(|scale| scale.ln()).sum();
+    Ok(-0.5 * (network.loss(others.matrix())? + constant) - units)
+}
+
 /// Scores networks by the extended Bayesian criterion; gamma from 0 (BIC) to 1, 0.5 is usual.
 pub fn ebic(networks: &[Network], covariance: &Covariance, gamma: f64) -> Result<Tuned> {
     check_option((0.0..=1.0).contains(&gamma), "gamma", gamma, "between 0 and 1")?;
@@ -116,20 +134,15 @@ pub fn cross_validate(samples: &dyn Design, units: Units, folds: &Folds, family:
         Ok(held_out(&family(&train)?, &other)?.scores)
     };
     let scores: Vec<Vec<f64>> = (0..folds.count()).into_par_iter().map(score).collect::<Result<_>>()?;
-    average(&scores)
+    let sizes: Vec<f64> = (0..folds.count()).map(|fold| folds.held_out(fold).len() as f64).collect();
+    average(&scores, &sizes)
 }
 
-/// The mean and its standard error, member by member.
-pub(super) fn average(scores: &[Vec<f64>]) -> Result<Tuned> {
-    let count = scores.len() as f64;
+/// The mean over folds of these sizes and its standard error, member by member: as in every other cross-validation.
+fn average(scores: &[Vec<f64>], sizes: &[f64]) -> Result<Tuned> {
     let members = scores.iter().map(Vec::len).min().unwrap_or(0);
-    let mean = |c: usize| scores.iter().map(|s| s[c]).sum::<f64>() / count;
-    let means: Vec<f64> = (0..members).map(mean).collect();
-    let error = |c: usize| {
-        let square: f64 = scores.iter().map(|s| (s[c] - means[c]).powi(2)).sum();
-        (square / (count * (count - 1.0).max(1.0))).sqrt()
-    };
-    let errors = (0..members).map(error).collect();
+    let cell = |c: usize| CvCell::new(c, 0.0, scores.iter().map(|s| s[c]).collect(), sizes);
+    let (means, errors) = (0..members).map(cell).map(|cell| (cell.mean, cell.standard_error)).unzip();
     Tuned::least(means, Some(errors))
 }
 
