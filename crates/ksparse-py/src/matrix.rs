@@ -3,9 +3,9 @@
 //! | comes in as | becomes | copied |
 //! |---|---|---|
 //! | array, Fortran order | `Dense` | nothing |
-//! | array, C order | `Dense` | once, transposed |
-//! | `("csc", shape, indptr, indices, data)` | `Sparse` | the p + 1 pointers |
-//! | `("csr", shape, indptr, indices, data)` | `Sparse` | once, transposed |
+//! | array, C order | `Dense` | transposed |
+//! | `("csc", shape, indptr, indices, data)` | `Sparse` | nothing |
+//! | `("csr", shape, indptr, indices, data)` | `Sparse` | transposed |
 //!
 //! `indptr` is uint64 and `indices` uint32; values are float64 or float32 and stay what they are.
 
@@ -15,6 +15,7 @@ use ksparse::design::{Dense, Design, Entry, Sparse};
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use std::sync::Arc;
 
 /// A matrix that Python owns, held for reading.
 pub enum Matrix<'py> {
@@ -140,9 +141,17 @@ impl<'a> AnyView<'a> {
             Self::F32(view) => view.design(),
         }
     }
+
+    /// A transposed copy, where the entries do not lie by columns.
+    pub fn turned(&self) -> Result<Option<Arc<dyn Design>>> {
+        match self {
+            Self::F64(view) => view.turned(),
+            Self::F32(view) => view.turned(),
+        }
+    }
 }
 
-impl<'a, T: Entry> View<'a, T> {
+impl<'a, T: Entry + 'static> View<'a, T> {
     fn design(self) -> Result<Box<dyn Design + 'a>> {
         Ok(match self {
             Self::Dense { shape: (n, p), by_columns: true, values } => Box::new(Dense::from_columns(n, p, values)?),
@@ -153,6 +162,16 @@ impl<'a, T: Entry> View<'a, T> {
             Self::Sparse { shape: (n, p), by_columns: false, pointers, indices, values } => {
                 Box::new(Sparse::from_rows(n, p, pointers, indices, values)?)
             }
+        })
+    }
+
+    fn turned(&self) -> Result<Option<Arc<dyn Design>>> {
+        Ok(match *self {
+            Self::Dense { shape: (n, p), by_columns: false, values } => Some(Arc::new(Dense::from_rows(n, p, values)?)),
+            Self::Sparse { shape: (n, p), by_columns: false, pointers, indices, values } => {
+                Some(Arc::new(Sparse::from_rows(n, p, pointers, indices, values)?))
+            }
+            _ => None,
         })
     }
 }

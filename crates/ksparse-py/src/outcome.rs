@@ -1,8 +1,8 @@
-//! What Python gets back: dictionaries of numbers and arrays.
+//! What Python gets back, dictionaries of numbers and arrays; and lists of row numbers, which it hands in.
 
 use crate::supervise::Report;
 use ksparse::{LinearModel, Solution};
-use numpy::IntoPyArray;
+use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -60,4 +60,9 @@ pub fn report<'py>(py: Python<'py>, report: Report) -> PyResult<Bound<'py, PyDic
 /// Indices as NumPy's own index type.
 pub fn indices(py: Python<'_>, values: Vec<usize>) -> Bound<'_, PyAny> {
     values.into_iter().map(|j| j as i64).collect::<Vec<_>>().into_pyarray(py).into_any()
+}
+
+/// Numbers of rows; a negative one becomes one beyond every end, which is refused as such.
+pub fn row_numbers(rows: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
+    Ok(rows.as_slice()?.iter().map(|&i| usize::try_from(i).unwrap_or(usize::MAX)).collect())
 }

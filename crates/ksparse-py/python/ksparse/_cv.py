@@ -15,14 +15,13 @@ from . import _core
 from ._base import Callback
 from ._classifiers import SparseClassifier, _Probabilities, hinge_name, positive_gamma
 from ._docs import documented
-from ._losses import deviance
 from ._progress import Watcher
 from ._regression import SparseLinearRegression
 from ._results import path_result
 from ._validation import as_matrix, check_alpha, check_ks, seed
 
 if TYPE_CHECKING:
-    from ._core import Model
+    from ._core import Design, Model
 
 KS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64)
 
@@ -68,13 +67,14 @@ class CrossValidated:
         n_features = X.shape[1]
         ks, alphas = check_ks(self.ks, n_features, KS), self._alphas()
         splits = self._splits(X, labels)
-        matrix, search = as_matrix(X), self._search(n_features)
+        search = self._search(n_features)
+        design = _core.Design(as_matrix(X), search["threads"])
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
         training = [np.ascontiguousarray(train, dtype=np.int64) for train, _ in splits]
         # One grid per predictor and fold; `cells[fold][cell]` then is a list of models, one per predictor.
         grids = []
         for target in targets:
-            data = self._data(matrix, target, weights)
+            data = self._data(design, target, weights)
             grids.append(_core.grids(data, search, ks, alphas, training, watcher.callback()))
         cells = [list(zip(*(_flat(grid[fold]) for grid in grids))) for fold in range(len(splits))]
         complete = [fold for fold in range(len(splits)) if len(cells[fold]) == len(ks) * len(alphas)]
@@ -82,8 +82,8 @@ class CrossValidated:
             raise RuntimeError("Cross-validation was stopped before a fold was finished: there is nothing to choose from.")
         scores = np.array([self._fold_scores(cells[fold], X, labels, weights, splits[fold][1]) for fold in complete])
         sizes = np.array([_total(weights, splits[fold][1]) for fold in complete], dtype=np.float64)
-        best = self._choose(scores, sizes, ks, alphas)
-        self._finish(matrix, targets, weights, X.dtype, ks, best, search, watcher)
+        self._choose(scores, sizes, ks, alphas)
+        self._finish(design, targets, weights, X.dtype, ks, search, watcher)
         return self
 
     def _alphas(self) -> list[float]:
@@ -125,9 +125,16 @@ class CrossValidated:
                 scores.append(float(scorer(candidate, held_out, expected, **options)))
             else:
                 z = candidate._scores(held_out).astype(np.float64)
-                loss, parameter = self._loss()
-                scores.append(-deviance(loss, parameter, z, candidate._signs(expected), weight))
+                scores.append(-self._deviance(z, candidate._signs(expected), weight))
         return scores
+
+    def _deviance(
+        self: Any, z: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64] | None
+    ) -> float:
+        """The sum over the predictors, columns of z and y."""
+        name, parameter = self._loss()
+        columns = ((np.ascontiguousarray(a), np.ascontiguousarray(b)) for a, b in zip(z.T, y.T))
+        return sum((_core.deviance(name, parameter, a, b, weight) for a, b in columns), 0.0)
 
     def _signs(self: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
         """Targets as the loss takes them, a column per predictor."""
@@ -138,34 +145,29 @@ class CrossValidated:
 
     def _choose(
         self: Any, scores: NDArray[np.float64], sizes: NDArray[np.float64], ks: list[int], alphas: list[float]
-    ) -> int:
-        """The cell that wins; sets what there is to know about all of them."""
-        share = sizes / sizes.sum()
-        mean = share @ scores
-        spread = share @ (scores - mean) ** 2
-        error = np.sqrt(spread / max(1, len(sizes) - 1))
-        k = np.tile(ks, len(alphas))
-        alpha = np.repeat(alphas, len(ks))
-        if not np.isfinite(mean).any():
+    ) -> None:
+        """The cell that wins, and what there is to know about all of them."""
+        cells = [(k, alpha) for alpha in alphas for k in ks]
+        if not np.isfinite(scores).all(axis=0).any():
             raise ValueError("No cell has a finite score: check the scorer.")
-        ranked = np.where(np.isfinite(mean), mean, -np.inf)
-        top = int(np.lexsort((-alpha, k, -ranked))[0])
-        if self.rule == "1se":
-            near = np.flatnonzero(ranked >= ranked[top] - error[top])
-            top = int(near[np.lexsort((-alpha[near], k[near]))[0]])
-        self.k_, self.alpha_, self.best_score_ = int(k[top]), float(alpha[top]), float(mean[top])
-        self.cv_results_ = {"k": k, "alpha": alpha, "mean_score": mean, "std_error": error}
-        self.cv_results_.update({f"split{fold}_score": row for fold, row in enumerate(scores)})
-        return top
+        found = _core.choose(cells, scores, sizes.tolist(), self.rule)
+        self.k_, self.alpha_ = cells[found["index"]]
+        self.best_score_ = float(found["mean"][found["index"]])
+        self.cv_results_ = {
+            "k": np.tile(ks, len(alphas)),
+            "alpha": np.repeat(alphas, len(ks)),
+            "mean_score": found["mean"],
+            "std_error": found["std_error"],
+            **{f"split{fold}_score": row for fold, row in enumerate(scores)},
+        }
 
     def _finish(
         self: Any,
-        matrix: Any,
+        design: Design,
         targets: list[NDArray[np.float64]],
         weights: NDArray[np.float64] | None,
         dtype: Any,
         ks: list[int],
-        best: int,
         search: Any,
         watcher: Watcher,
     ) -> None:
@@ -173,7 +175,7 @@ class CrossValidated:
         models, paths = [], []
         names = getattr(self, "feature_names_in_", None)
         for target in targets:
-            data = self._data(matrix, target, weights)
+            data = self._data(design, target, weights)
             on_path = _core.grids(data, search, ks, [self.alpha_], None, watcher.callback())[0][0]
             direct = _core.fit(data, search, self.k_, self.alpha_, None, watcher.callback(), self._epochs())
             reached = dict(zip(ks, on_path)).get(self.k_)

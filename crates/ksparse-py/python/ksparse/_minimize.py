@@ -30,7 +30,7 @@ def minimize(
     grad: Callable[[Any], Any] | bool | str | None = None,
     hess: Callable[[Any], Any] | str | None = None,
     x0: Any = None,
-    solver: str = "grahtp",
+    solver: str = "auto",
     keep: Any = None,
     *,
     tol: float | None = None,
@@ -61,7 +61,7 @@ def minimize(
         for 'auto' moves scored by second derivatives.
     x0 : array-like of shape (dim,), default=None
         Where to start: its k largest entries. None is zero.
-    solver : str, default='grahtp'
+    solver : str, default='auto'
         One of ``ksparse.SOLVERS`` that needs no samples.
     keep : array-like of int or bool, default=None
         Coordinates that are free: never set to zero, not counted in k.
