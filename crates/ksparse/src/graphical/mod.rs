@@ -32,4 +32,6 @@ pub use glasso::GraphicalLasso;
 pub use network::{Edge, Network, f_score};
 pub use precision::{Bounds, Method, Precision};
 pub use triangle::{coordinate, entry};
-pub use tune::{Family, Stability, Tuned, by_edges, cross_validate, ebic, held_out, log_likelihood};
+pub use tune::{
+    Family, Stability, Tuned, by_edges, cross_validate, cross_validate_within, ebic, held_out, log_likelihood,
+};

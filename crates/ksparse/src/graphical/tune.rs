@@ -12,10 +12,11 @@
 //! selection", JRSS B 72, 2010.
 
 use super::covariance::{Covariance, Units};
+use super::discriminant::Classes;
 use super::network::Network;
 use super::precision::Precision;
 use crate::design::{Design, Rows};
-use crate::error::{Error, Result, check_option};
+use crate::error::{Error, Result, check_len, check_option};
 use crate::path::Path;
 use crate::select::{CvCell, Folds};
 use crate::solver::Solver;
@@ -125,15 +126,53 @@ pub fn ebic(networks: &[Network], covariance: &Covariance, gamma: f64) -> Result
 /// # Ok::<(), ksparse::Error>(())
 /// ```
 pub fn cross_validate(samples: &dyn Design, units: Units, folds: &Folds, family: &Family) -> Result<Tuned> {
-    if folds.of_row().len() != samples.nrows() {
-        return Err(Error::Shape { what: "folds", expected: samples.nrows(), found: folds.of_row().len() });
-    }
-    let score = |fold: usize| -> Result<Vec<f64>> {
+    check_len("folds", folds.of_row().len(), samples.nrows())?;
+    by_fold(folds, |fold| {
         let train = Covariance::from_samples(&Rows::new(samples, folds.training(fold))?, units)?;
         let other = train.of_others(&Rows::new(samples, folds.held_out(fold))?)?;
         Ok(held_out(&family(&train)?, &other)?.scores)
+    })
+}
+
+/// The same within classes: the rows held out are scored about the class means of those trained on.
+///
+/// ```
+/// use ksparse::{Path, graphical::{self, Units}, select::Folds, simulate, solver::Grahtp};
+/// let sample = simulate::precision(200, 10, 10, 1);
+/// let labels: Vec<f64> = (0..200).map(|i| f64::from(i % 2)).collect();
+/// let solver = Grahtp::default();
+/// let family = graphical::by_edges(Path::over([0, 2, 4, 6, 8]), &solver);
+/// let folds = Folds::stratified(&labels, 5, 1)?;
+/// let tuned = graphical::cross_validate_within(&sample.train, &labels, Units::Original, &folds, &family)?;
+/// assert_eq!(tuned.scores.len(), 5);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
+pub fn cross_validate_within(
+    samples: &dyn Design,
+    labels: &[f64],
+    units: Units,
+    folds: &Folds,
+    family: &Family,
+) -> Result<Tuned> {
+    check_len("labels", labels.len(), samples.nrows())?;
+    check_len("folds", folds.of_row().len(), samples.nrows())?;
+    let part = |rows: Vec<usize>| -> Result<(Rows<&dyn Design>, Vec<f64>)> {
+        let labels = rows.iter().map(|&i| labels[i]).collect();
+        Ok((Rows::new(samples, rows)?, labels))
     };
-    let scores: Vec<Vec<f64>> = (0..folds.count()).into_par_iter().map(score).collect::<Result<_>>()?;
+    by_fold(folds, |fold| {
+        let (inside, own) = part(folds.training(fold))?;
+        let (outside, other) = part(folds.held_out(fold))?;
+        let classes = Classes::of(&inside, &own)?;
+        let train = classes.covariance(&inside, units)?;
+        let others = classes.of_others(&outside, &other, &train)?;
+        Ok(held_out(&family(&train)?, &others)?.scores)
+    })
+}
+
+/// Scores every fold, side by side, and averages.
+fn by_fold(folds: &Folds, score: impl Fn(usize) -> Result<Vec<f64>> + Sync) -> Result<Tuned> {
+    let scores: Vec<Vec<f64>> = (0..folds.count()).into_par_iter().map(&score).collect::<Result<_>>()?;
     let sizes: Vec<f64> = (0..folds.count()).map(|fold| folds.held_out(fold).len() as f64).collect();
     average(&scores, &sizes)
 }
