@@ -41,7 +41,7 @@ random_state : int, RandomState instance or None, default=None
     Seed of what is drawn at random: the blocks of 'sdiht', the batches of 'svrght', the folds of a number in `cv`. None is a fixed seed.
 n_jobs : int or None, default=None
     Threads. None is one per core (or OMP_NUM_THREADS, where that is set, as in the workers of joblib); -1 is one per
-    core. More than 64 mean 64, or one per core where there are more cores. The result does not depend on it."""
+    core; at most 64 are started, or four per core if that is more. The result does not depend on it."""
 
 WARM_START = """warm_start : bool, default=False
     Whether to start from the coefficients of the last fit."""

@@ -9,10 +9,10 @@ from sklearn.base import clone
 
 from . import _core
 from ._base import Callback, SparseLinearModel
-from ._cv import KS
 from ._minimize import as_function, function_search
 from ._progress import Watcher
 from ._results import PathResult, path_result
+from ._search import KS
 from ._validation import as_matrix, check_alpha, check_ks
 
 

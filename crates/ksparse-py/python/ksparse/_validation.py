@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: The default number of coefficients, where there are as many columns.
 DEFAULT_K = 5
 
-#: A larger `n_jobs` means so many threads, or one per core where there are more cores.
+#: A larger `n_jobs` means so many threads, or four per core where that is more; as in the command.
 MOST_THREADS = 64
 
 
@@ -192,7 +192,7 @@ def thread_count(n_jobs: int | None) -> int:
 
     Threads beyond the cores gain nothing and change nothing: an absurd number is cut down, not obeyed.
     """
-    most = max(MOST_THREADS, cores())
+    most = max(MOST_THREADS, 4 * cores())
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
         return min(int(limit), most) if limit.isdecimal() else 0
