@@ -6,7 +6,7 @@ use crate::data::Loaded;
 use crate::graphs;
 use crate::workload::LossName;
 use ksparse::graphical::{Covariance, Precision, Units};
-use ksparse::{Solution, Solver, Sparsity, Threads, solver};
+use ksparse::{Solution, Sparsity, Threads, solver};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use std::path::Path;
@@ -80,9 +80,8 @@ fn one(data: &Loaded, solver: &str) -> Outcome<Found> {
     let note = |solution: &Solution| format!("{}; {} iterations", solution.status, solution.iterations);
     if data.meta.loss == LossName::LogDet {
         let model = Precision::new(Covariance::from_samples(&*data.design, Units::Original)?)?;
-        // As the command does: `auto` is GraHTP on all but small networks.
         let solution = match solver {
-            "auto" if data.meta.p > SMALL_NETWORK => graphs::solver().fit(&model, &sparsity)?,
+            "auto" => graphs::solver(data.meta.p).fit(&model, &sparsity)?,
             name => solver::by_name(name)?.fit(&model, &sparsity)?,
         };
         let network = model.network(&solution);
@@ -97,9 +96,6 @@ fn one(data: &Loaded, solver: &str) -> Outcome<Found> {
     let (support, coefficients) = (solution.support, solution.coefficients);
     Ok(Found { support, coefficients, diagonal: Vec::new(), value: solution.value, note })
 }
-
-/// Up to so many variables `ksparse graph` goes on after GraHTP.
-const SMALL_NETWORK: usize = 40;
 
 /// Fits once on one thread and prints the resident memory before and at the peak of the fit, in bytes.
 ///

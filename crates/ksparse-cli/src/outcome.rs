@@ -84,7 +84,7 @@ impl<'a> Fitted<'a> {
             lambda: prepared.lambda,
             k,
             solver: solver.to_string(),
-            status: code(solution.status),
+            status: solution.status.code().to_string(),
             objective: solution.value,
             standardized: prepared.standardize,
             n: table.nrows(),
@@ -211,16 +211,4 @@ pub fn in_words(status: Status, solver: &str) -> String {
         ("exact", Status::TimeLimit) => "not proven: out of time".to_string(),
         _ => status.to_string(),
     }
-}
-
-/// A status as one word for machines: `SupportStable` is `support-stable`.
-pub fn code(status: Status) -> String {
-    let mut word = String::new();
-    for letter in format!("{status:?}").chars() {
-        if letter.is_ascii_uppercase() && !word.is_empty() {
-            word.push('-');
-        }
-        word.push(letter.to_ascii_lowercase());
-    }
-    word
 }

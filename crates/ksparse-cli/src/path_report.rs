@@ -1,12 +1,12 @@
 //! What a path has to say: a table with the chosen k marked, or a JSON object.
 
-use crate::outcome::{Fitted, Times, code, coefficients};
+use crate::outcome::{Fitted, Times, coefficients};
 use crate::prepared::Prepared;
 use crate::report::{Facts, Table, seconds, significant};
 use crate::screen::{bold, dim, green};
-use ksparse::Solution;
 use ksparse::path::GridSolution;
 use ksparse::select::Training;
+use ksparse::{Solution, Status};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -63,7 +63,7 @@ struct PathJson<'a> {
     p: usize,
     standardized: bool,
     /// The status of a path that was cut short.
-    stopped: Option<String>,
+    stopped: Option<&'static str>,
     path: Vec<CellJson>,
     chosen: Option<ChosenJson<'a>>,
     seconds: f64,
@@ -111,7 +111,7 @@ impl PathReport<'_> {
                 support,
                 coefficients,
                 intercept: model.intercept,
-                status: code(cell.solution.status),
+                status: cell.solution.status.code().to_string(),
                 // An interpolating model scores infinity, which JSON cannot say: null.
                 score: cell.score.map(|(mean, _)| mean),
                 standard_error: cell.score.and_then(|(_, error)| error),
@@ -131,7 +131,7 @@ impl PathReport<'_> {
             n: table.nrows(),
             p: table.ncols(),
             standardized: self.prepared.standardize,
-            stopped: self.solved.stopped().map(code),
+            stopped: self.solved.stopped().map(Status::code),
             path: cells.collect(),
             chosen,
             seconds: self.times.fit,

@@ -41,7 +41,7 @@ pub fn certify<'py>(
     let options =
         CertifyOptions { tolerance, max_epochs, time_limit: search.time_limit()?, ..CertifyOptions::default() };
     let found = supervise(py, search.threads, callback, |watch| {
-        let design = watch.interruptible(view.matrix.design()?);
+        let design = watch.interruptible(view.design.design()?);
         let training = view.rest.over(&design).on_all_rows()?;
         let risk = training.risk.reridged(alpha)?;
         search_bound(&risk, &sparsity, &training.start(&model), &options, &mut |_| watch.go_on())

@@ -32,7 +32,7 @@ pub fn fit<'py>(
     let sparsity = Sparsity::new(k).keep(search.keep.iter().copied());
     let start = start.map(|(support, coefficients, intercept)| LinearModel { support, coefficients, intercept });
     let (solution, model, bound) = supervise(py, search.threads, callback, |watch| {
-        let design = watch.interruptible(view.matrix.design()?);
+        let design = watch.interruptible(view.design.design()?);
         let training = view.rest.over(&design).on_all_rows()?;
         let risk = training.risk.reridged(alpha)?;
         let start = start.as_ref().map(|model| training.start(model));
@@ -63,18 +63,12 @@ pub fn grids<'py>(
     let (view, solver) = (data.view()?, search.solver()?);
     let mut grid = Grid::over(ks, alphas).keep(search.keep.iter().copied());
     grid.path.time_limit = search.time_limit()?;
-    let mut parts: Vec<Option<Vec<usize>>> = Vec::new();
-    match rows {
-        None => parts.push(None),
-        Some(lists) => {
-            for list in lists {
-                // A negative index becomes one beyond every end, which is refused as such.
-                parts.push(Some(list.as_slice()?.iter().map(|&i| usize::try_from(i).unwrap_or(usize::MAX)).collect()));
-            }
-        }
-    }
+    let parts: Vec<Option<Vec<usize>>> = match rows {
+        None => vec![None],
+        Some(lists) => lists.iter().map(|list| outcome::row_numbers(list).map(Some)).collect::<PyResult<_>>()?,
+    };
     let solved = supervise(py, search.threads, callback, |watch| {
-        let design = watch.interruptible(view.matrix.design()?);
+        let design = watch.interruptible(view.design.design()?);
         let problem = view.rest.over(&design);
         let folds = parts.into_par_iter().enumerate();
         folds.map(|(fold, rows)| solve(&problem, fold, rows, &grid, &*solver, watch)).collect::<Result<Vec<_>>>()

@@ -35,6 +35,14 @@ pub struct Callables {
     hessian_diagonal: Option<Py<PyAny>>,
 }
 
+impl Callables {
+    /// `Err` unless vectors of this length can be had.
+    fn check_size(&self) -> PyResult<()> {
+        let what = || format!("a search over dim = {} variables", self.dim);
+        crate::room::check(what, &[(&[crate::room::VECTORS, self.dim], size_of::<f64>())])
+    }
+}
+
 /// Minimises a function with at most `k` non-zero coordinates beside those kept.
 #[pyfunction]
 #[pyo3(signature = (function, search, k, start=None, callback=None))]
@@ -46,6 +54,7 @@ pub fn minimize<'py>(
     start: Option<(Vec<usize>, Vec<f64>)>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    function.check_size()?;
     let solver = search.solver()?;
     let objective = Function::new(function);
     let sparsity = Sparsity::new(k).keep(search.keep.iter().copied());
@@ -66,6 +75,7 @@ pub fn minimize_path<'py>(
     ks: Vec<usize>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
+    function.check_size()?;
     let solver = search.solver()?;
     let objective = Function::new(function);
     let path = Path::over(ks).keep(search.keep.iter().copied());

@@ -140,6 +140,13 @@ impl Columns for InterruptibleColumns<'_> {
         }
     }
 
+    fn column(&self, c: usize, n: usize, out: &mut Vec<(usize, f64)>) {
+        match self.live() {
+            Some(columns) => columns.column(c, n, out),
+            None => out.clear(),
+        }
+    }
+
     fn costs(&self) -> Costs {
         self.inner.as_ref().map_or(Costs { product: 0.0, gram: 0.0 }, |columns| columns.costs())
     }

@@ -1,10 +1,13 @@
 //! `ksparse._core`: what the Python package calls.
 //!
-//! Arrays come in as they lie in memory (`matrix`), the work runs with the interpreter free (`supervise`), errors leave as the exceptions
-//! scikit-learn's users know (`error`). Checking what users pass, defaults and everything else that Python does better is in
-//! `python/ksparse`; nothing here is called by users directly.
+//! Arrays come in as they lie in memory (`matrix`) and become a design once (`design`), the work runs with the
+//! interpreter free (`supervise`), errors leave as the exceptions scikit-learn's users know (`error`). Checking what
+//! users pass, defaults and everything else that Python does better is in `python/ksparse`; nothing here is called by
+//! users directly.
 
 mod bound;
+mod choice;
+mod design;
 mod error;
 mod fit;
 mod function;
@@ -12,8 +15,10 @@ mod interrupt;
 mod matrix;
 mod options;
 mod outcome;
+mod pool;
 mod precision;
 mod problem;
+mod room;
 mod simulate;
 mod supervise;
 
@@ -30,5 +35,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(function::minimize_path, module)?)?;
     module.add_function(wrap_pyfunction!(bound::certify, module)?)?;
     module.add_function(wrap_pyfunction!(precision::precision_path, module)?)?;
+    module.add_function(wrap_pyfunction!(precision::precision_scores, module)?)?;
+    module.add_function(wrap_pyfunction!(choice::deviance, module)?)?;
+    module.add_function(wrap_pyfunction!(choice::choose, module)?)?;
+    module.add_class::<design::Design>()?;
     simulate::register(module)
 }

@@ -3,17 +3,19 @@
 //! | comes in as | becomes | copied |
 //! |---|---|---|
 //! | array, Fortran order | `Dense` | nothing |
-//! | array, C order | `Dense` | once, transposed |
-//! | `("csc", shape, indptr, indices, data)` | `Sparse` | the p + 1 pointers |
-//! | `("csr", shape, indptr, indices, data)` | `Sparse` | once, transposed |
+//! | array, C order | `Dense` | transposed |
+//! | `("csc", shape, indptr, indices, data)` | `Sparse` | nothing |
+//! | `("csr", shape, indptr, indices, data)` | `Sparse` | transposed |
 //!
 //! `indptr` is uint64 and `indices` uint32; values are float64 or float32 and stay what they are.
 
+use crate::room;
 use ksparse::Result;
 use ksparse::design::{Dense, Design, Entry, Sparse};
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use std::sync::Arc;
 
 /// A matrix that Python owns, held for reading.
 pub enum Matrix<'py> {
@@ -63,7 +65,9 @@ impl<'py, T: Element> Storage<'py, T> {
         Ok(Some(Self::Sparse(Compressed { by_columns: layout == "csc", shape, pointers, indices, values })))
     }
 
+    /// `Err` unless the matrix can be numbered, and what a fit needs for it can be had.
     fn view(&self) -> PyResult<View<'_, T>> {
+        self.check_size()?;
         Ok(match self {
             Self::Dense(array) => {
                 let shape = (array.shape()[0], array.shape()[1]);
@@ -77,6 +81,34 @@ impl<'py, T: Element> Storage<'py, T> {
                 values: parts.values.as_slice()?,
             },
         })
+    }
+}
+
+impl<T: Element> Storage<'_, T> {
+    fn check_size(&self) -> PyResult<()> {
+        let (shape, copied, entry) = match self {
+            Self::Dense(array) => {
+                let copied = if array.is_fortran_contiguous() { 0 } else { array.len() };
+                ((array.shape()[0], array.shape()[1]), copied, size_of::<T>())
+            }
+            Self::Sparse(parts) => {
+                let most = u32::MAX as usize;
+                if parts.shape.0 > most || parts.shape.1 > most {
+                    let message = format!(
+                        "X has {} rows and {} columns, but a sparse matrix may have at most 2^32 - 1 of each: \
+                         leave out those without an entry",
+                        parts.shape.0, parts.shape.1
+                    );
+                    return Err(PyValueError::new_err(message));
+                }
+                let copied = if parts.by_columns { 0 } else { parts.indices.len() };
+                (parts.shape, copied, size_of::<u32>() + size_of::<T>())
+            }
+        };
+        let (rows, columns) = shape;
+        let what = || format!("a fit to X, of {rows} rows and {columns} columns,");
+        let vectors = [room::VECTORS, columns];
+        room::check(what, &[(&vectors, size_of::<f64>()), (&[copied], entry)])
     }
 }
 
@@ -109,9 +141,17 @@ impl<'a> AnyView<'a> {
             Self::F32(view) => view.design(),
         }
     }
+
+    /// A transposed copy, where the entries do not lie by columns.
+    pub fn turned(&self) -> Result<Option<Arc<dyn Design>>> {
+        match self {
+            Self::F64(view) => view.turned(),
+            Self::F32(view) => view.turned(),
+        }
+    }
 }
 
-impl<'a, T: Entry> View<'a, T> {
+impl<'a, T: Entry + 'static> View<'a, T> {
     fn design(self) -> Result<Box<dyn Design + 'a>> {
         Ok(match self {
             Self::Dense { shape: (n, p), by_columns: true, values } => Box::new(Dense::from_columns(n, p, values)?),
@@ -122,6 +162,16 @@ impl<'a, T: Entry> View<'a, T> {
             Self::Sparse { shape: (n, p), by_columns: false, pointers, indices, values } => {
                 Box::new(Sparse::from_rows(n, p, pointers, indices, values)?)
             }
+        })
+    }
+
+    fn turned(&self) -> Result<Option<Arc<dyn Design>>> {
+        Ok(match *self {
+            Self::Dense { shape: (n, p), by_columns: false, values } => Some(Arc::new(Dense::from_rows(n, p, values)?)),
+            Self::Sparse { shape: (n, p), by_columns: false, pointers, indices, values } => {
+                Some(Arc::new(Sparse::from_rows(n, p, pointers, indices, values)?))
+            }
+            _ => None,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Solvers from names and options.
 
 use crate::error::to_py;
+use ksparse::graphical;
 use ksparse::solver::{
     Auto, Debias, Diht, Exact, Fbs, Foba, ForwardRule, Grahtp, Grasp, Limits, Sdiht, Solver, Step, Svrght, by_name,
 };
@@ -77,6 +78,13 @@ impl Search<'_> {
         };
         options.none_left()?;
         Ok(solver)
+    }
+
+    /// The solver for a network among so many variables: there `auto` is the library's choice for that size.
+    pub fn network_solver(&self, variables: usize) -> PyResult<Box<dyn Solver>> {
+        let solver = self.solver()?;
+        let limits = self.limits(Limits::default())?;
+        Ok(if self.solver == "auto" { graphical::default_solver(variables, limits) } else { solver })
     }
 
     fn grahtp(&self, default: Grahtp, options: &mut Options) -> PyResult<Grahtp> {

@@ -1,8 +1,8 @@
-//! What Python gets back: dictionaries of numbers and arrays.
+//! What Python gets back, dictionaries of numbers and arrays; and lists of row numbers, which it hands in.
 
 use crate::supervise::Report;
-use ksparse::{LinearModel, Solution, Status};
-use numpy::IntoPyArray;
+use ksparse::{LinearModel, Solution};
+use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -20,7 +20,8 @@ pub fn solution<'py>(py: Python<'py>, solution: Solution) -> PyResult<Bound<'py,
     out.set_item("trace", trace)?;
     out.set_item("objective", solution.value)?;
     out.set_item("n_iter", solution.iterations)?;
-    out.set_item("status", status_name(solution.status))?;
+    out.set_item("status", solution.status.code())?;
+    out.set_item("converged", solution.status.converged())?;
     out.set_item("message", solution.status.to_string())?;
     out.set_item("support", indices(py, solution.support))?;
     out.set_item("coef", solution.coefficients.into_pyarray(py))?;
@@ -61,15 +62,7 @@ pub fn indices(py: Python<'_>, values: Vec<usize>) -> Bound<'_, PyAny> {
     values.into_iter().map(|j| j as i64).collect::<Vec<_>>().into_pyarray(py).into_any()
 }
 
-/// A name for programs; `Status`'s own `Display` is for people.
-fn status_name(status: Status) -> String {
-    // "SupportStable" becomes "support_stable".
-    let mut name = String::new();
-    for c in format!("{status:?}").chars().take_while(|c| c.is_alphanumeric()) {
-        if c.is_uppercase() && !name.is_empty() {
-            name.push('_');
-        }
-        name.extend(c.to_lowercase());
-    }
-    name
+/// Numbers of rows; a negative one becomes one beyond every end, which is refused as such.
+pub fn row_numbers(rows: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
+    Ok(rows.as_slice()?.iter().map(|&i| usize::try_from(i).unwrap_or(usize::MAX)).collect())
 }

@@ -1,7 +1,7 @@
 //! A learning problem as Python describes it: data, loss, preparation.
 
+use crate::design::{Reading, View};
 use crate::error::to_py;
-use crate::matrix::{AnyView, Matrix};
 use ksparse::design::Design;
 use ksparse::loss::{self, Huber, Logistic, Loss, Squared};
 use ksparse::select::Problem;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Data<'py> {
-    matrix: Matrix<'py>,
+    design: Reading<'py>,
     target: PyReadonlyArray1<'py, f64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     loss: String,
@@ -24,7 +24,7 @@ pub struct Data<'py> {
 
 /// The same without the interpreter.
 pub struct DataView<'a> {
-    pub matrix: AnyView<'a>,
+    pub design: View<'a>,
     pub rest: Rest<'a>,
 }
 
@@ -50,7 +50,7 @@ impl Data<'_> {
             intercept: self.intercept,
             standardize: self.standardize,
         };
-        Ok(DataView { matrix: self.matrix.view()?, rest })
+        Ok(DataView { design: self.design.view()?, rest })
     }
 }
 
@@ -68,7 +68,8 @@ impl Rest<'_> {
     }
 }
 
-fn named_loss(name: &str, parameter: Option<f64>) -> ksparse::Result<Box<dyn Loss>> {
+/// A loss by name, with its scale or width where it has one.
+pub fn named_loss(name: &str, parameter: Option<f64>) -> ksparse::Result<Box<dyn Loss>> {
     Ok(match (name, parameter) {
         ("squared", Some(scale)) => Box::new(Squared::new(scale)?),
         ("logistic", Some(scale)) => Box::new(Logistic::new(scale)?),

@@ -1,6 +1,7 @@
 //! The papers' data models, for Python.
 
 use crate::outcome::indices;
+use crate::room;
 use ksparse::design::{Dense, Design, Sparse};
 use ksparse::simulate::{self, Correlation, Simulated, Text};
 use numpy::{IntoPyArray, PyArrayMethods};
@@ -12,6 +13,13 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate_logistic, module)?)?;
     module.add_function(wrap_pyfunction!(simulate_text, module)?)?;
     module.add_function(wrap_pyfunction!(simulate_precision, module)?)
+}
+
+/// `Err` unless so many floats (the product of `counts`) can be had beside vectors of both lengths.
+fn room_for(n: usize, p: usize, counts: &[usize]) -> PyResult<()> {
+    let what = || format!("n_samples = {n} by n_features = {p}");
+    let each = size_of::<f64>();
+    room::check(what, &[(&[room::VECTORS, n], each), (&[room::VECTORS, p], each), (counts, each)])
 }
 
 fn correlation(rho: f64) -> Correlation {
@@ -28,16 +36,20 @@ fn simulate_linear(
     noise: f64,
     seed: u64,
 ) -> PyResult<Bound<'_, PyDict>> {
+    room_for(n, p, &[2, n, p])?;
     dense(py, py.detach(|| simulate::linear(n, p, k, correlation(rho), noise, seed)))
 }
 
 #[pyfunction]
 fn simulate_logistic(py: Python<'_>, n: usize, p: usize, k: usize, rho: f64, seed: u64) -> PyResult<Bound<'_, PyDict>> {
+    room_for(n, p, &[2, n, p])?;
     dense(py, py.detach(|| simulate::logistic(n, p, k, correlation(rho), seed)))
 }
 
 #[pyfunction]
 fn simulate_text(py: Python<'_>, n: usize, p: usize, mean_tokens: f64, seed: u64) -> PyResult<Bound<'_, PyDict>> {
+    // Words, counts and places while they are drawn, then the matrix twice.
+    room_for(n, p, &[6, n, mean_tokens as usize])?;
     let (data, parts) = py.detach(|| {
         let data = simulate::text(&Text { n, p, mean_tokens }, seed);
         let parts = columns(&data.design);
@@ -53,6 +65,8 @@ fn simulate_text(py: Python<'_>, n: usize, p: usize, mean_tokens: f64, seed: u64
 
 #[pyfunction]
 fn simulate_precision(py: Python<'_>, n: usize, p: usize, seed: u64) -> PyResult<Bound<'_, PyDict>> {
+    room_for(n, p, &[2, n, p])?;
+    room_for(n, p, &[4, p, p])?;
     let data = py.detach(|| simulate::precision(n, 0, p, seed));
     let out = PyDict::new(py);
     out.set_item("samples", matrix(py, &data.train)?)?;

@@ -10,15 +10,14 @@
 
 use crate::error::to_py;
 use crate::interrupt::Interruptible;
+use crate::pool;
+use ksparse::Progress;
 use ksparse::design::Design;
-use ksparse::{Error, Progress, Threads};
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How often the calling thread looks for signals.
@@ -108,7 +107,7 @@ pub fn supervise<R: Send>(
     callback: Option<Py<PyAny>>,
     work: impl FnOnce(&Watch) -> ksparse::Result<R> + Send,
 ) -> PyResult<R> {
-    let pool = pool(threads).map_err(to_py)?;
+    let pool = pool::lend(threads).map_err(to_py)?;
     let halted = AtomicBool::new(false);
     py.detach(|| {
         std::thread::scope(|scope| {
@@ -158,19 +157,4 @@ fn tell(callback: &Py<PyAny>, report: Report) -> PyResult<bool> {
             Err(error) => Err(error),
         }
     })
-}
-
-/// Thread pools by process and size: starting one takes as long as a small fit, and threads do not survive a fork.
-fn pool(threads: usize) -> Result<Arc<Threads>, Error> {
-    type Pools = HashMap<(u32, usize), Arc<Threads>>;
-    static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
-    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
-    let pools = pools.get_or_insert_default();
-    let key = (std::process::id(), threads);
-    if let Some(pool) = pools.get(&key) {
-        return Ok(pool.clone());
-    }
-    let pool = Arc::new(Threads::new(threads)?);
-    pools.insert(key, pool.clone());
-    Ok(pool)
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression, OrthogonalMatchingPursuit, Ridge
 from sklearn.svm import LinearSVC
 
@@ -94,14 +95,88 @@ NAMED = os.environ.get("KSPARSE_COMMAND")
 COMMAND = Path(NAMED or Path(__file__).parents[3] / "target/debug/ksparse")
 
 
-@pytest.mark.skipif(not NAMED and not COMMAND.exists(), reason="the command has not been built: cargo build --package ksparse-cli")
+needs_command = pytest.mark.skipif(
+    not NAMED and not COMMAND.exists(), reason="the command has not been built: cargo build --package ksparse-cli"
+)
+
+
+def command(*words):
+    """What the command prints as JSON."""
+    done = subprocess.run([str(word) for word in (COMMAND, *words, "--json")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def saved(folder, X, y=None):
+    """The data as files, and the words that name them."""
+    np.save(folder / "data.npy", X)
+    if y is None:
+        return [folder / "data.npy"]
+    (folder / "target.txt").write_text("\n".join(repr(float(value)) for value in y))
+    return [folder / "data.npy", "--target-file", folder / "target.txt"]
+
+
+@needs_command
 @pytest.mark.parametrize("case", REFERENCE, ids=lambda case: case["name"])
 def test_same_answer_as_the_command(case, tmp_path):
     X, y, _ = simulated(case)
-    np.save(tmp_path / "data.npy", X)
-    (tmp_path / "target.txt").write_text("\n".join(repr(float(value)) for value in y))
-    options = ["-k", case["k"], "--loss", case["loss"], "--lambda", case["alpha"], "--solver", case["solver"], "--huber-gamma", 0.25]
-    line = [COMMAND, "fit", tmp_path / "data.npy", "--target-file", tmp_path / "target.txt", "--json", *options]
-    found = json.loads(subprocess.run([str(word) for word in line], capture_output=True, text=True, check=True).stdout)
+    options = ["-k", case["k"], "--loss", case["loss"], "--lambda", case["alpha"], "--solver", case["solver"]]
+    found = command("fit", *saved(tmp_path, X, y), *options, "--huber-gamma", 0.25)
     assert found["support"] == case["support"]
     assert abs(found["objective"] - case["objective"]) <= 1e-10 * abs(case["objective"])
+
+
+#: Every loss of every estimator, with the command's name for it.
+LOSSES = {
+    "squared": ksparse.SparseLinearRegression(),
+    "logistic": ksparse.SparseLogisticRegression(),
+    "squared-hinge": ksparse.SparseSVC(),
+    "hinge": ksparse.SparseSVC(loss="hinge"),
+    "huber": ksparse.SparseHuberClassifier(),
+}
+
+
+@needs_command
+@pytest.mark.parametrize("solver", ["auto", "grahtp", "diht"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_estimator_is_the_command(loss, solver, tmp_path):
+    if (loss, solver) == ("hinge", "grahtp"):
+        return  # needs a smooth loss
+    make = ksparse.datasets.make_regression if loss == "squared" else ksparse.datasets.make_classification
+    X, y, _ = make(150, 40, 5, correlation=0.6, random_state=4)
+    model = clone(LOSSES[loss]).set_params(k=5, alpha=0.05, standardize=True, solver=solver).fit(X, y)
+    options = ["-k", 5, "--loss", loss, "--lambda", 0.05, "--standardize", "--solver", solver, "--huber-gamma", 0.25]
+    found = command("fit", *saved(tmp_path, X, y), *options)
+    assert found["support"] == model.support_.tolist()
+    assert found["objective"] == pytest.approx(model.objective_, rel=1e-10)
+    assert found["status"] == model.status_
+
+
+@needs_command
+@pytest.mark.parametrize("p", [15, 60])
+def test_the_network_of_the_command(p, tmp_path):
+    X, _ = ksparse.datasets.make_network(200, p, random_state=1)
+    X = X * np.geomspace(0.1, 10, p)
+    for options, parameters in ([], {}), (["--original-units"], {"standardize": False}):
+        model = ksparse.SparsePrecision(k=p, **parameters).fit(X)
+        found = command("graph", *saved(tmp_path, X), "-k", p, *options)
+        assert [edge["nodes"] for edge in found["edges"]] == model.edges_.tolist()
+        assert found["objective"] == pytest.approx(model.objective_, rel=1e-10)
+        assert found["status"] == model.status_
+        partial = [edge["partial_correlation"] for edge in found["edges"]]
+        np.testing.assert_allclose(model.partial_correlations_, partial, rtol=1e-8)
+
+
+@needs_command
+@pytest.mark.parametrize("p", [15, 60])
+def test_the_discriminant_of_the_command(p, tmp_path):
+    X, _ = ksparse.datasets.make_network(200, p, random_state=2)
+    y = np.where(np.random.default_rng(0).random(200) < 0.4, 1.0, -1.0)
+    X = X + 0.5 * y[:, None] * np.linspace(-1, 1, p)
+    means = np.array([X[y == label].mean(axis=0) for label in (-1, 1)])
+    # What is left within the classes is what the rule's network is fitted to.
+    within = X - means[(y > 0).astype(int)]
+    network = ksparse.SparsePrecision(k=p, assume_centered=True).fit(within)
+    found = command("lda", *saved(tmp_path, X, y), "-k", p)
+    assert found["edges"] == len(network.edges_)
+    np.testing.assert_allclose(found["rule"]["directions"], means @ network.precision_, rtol=1e-7, atol=1e-9)

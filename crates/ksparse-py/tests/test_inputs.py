@@ -1,5 +1,8 @@
 """What goes in: every layout gives the same fit, nothing is changed, and what cannot be fitted is refused as scikit-learn would."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -162,19 +165,82 @@ def test_bad_parameters(estimator):
             estimator(**parameters).fit(X, y)
 
 
-def test_malformed_sparse_matrices_never_crash(regression):
+def pointers(matrix, where, value):
+    matrix.indptr[where] = value
+
+
+def entries(matrix, value):
+    matrix.indices[3] = value
+
+
+SPOILT = {
+    "an index beyond the end": (lambda m: entries(m, 10_000), r"X\.indices.* holds 10000, expected numbers from 0 to"),
+    "a negative index": (lambda m: entries(m, -1), r"X\.indices.* holds -1"),
+    "a pointer beyond the end": (lambda m: pointers(m, 1, m.nnz + 5), r"X\.indptr.* must not descend"),
+    "a last pointer beyond the end": (lambda m: pointers(m, -1, m.nnz + 5), r"X\.indptr.* ends with .* but only"),
+    "a pointer far beyond the end": (lambda m: pointers(m, -1, 2**31 - 1), r"X\.indptr.* ends with 2147483647"),
+    "a negative pointer": (lambda m: pointers(m, 2, -7), r"X\.indptr.* must not descend"),
+    "a first pointer other than 0": (lambda m: pointers(m, 0, 1), r"X\.indptr.* begins with 1, expected 0"),
+    "too few pointers": (lambda m: setattr(m, "indptr", m.indptr[:-1].copy()), r"X\.indptr.* has shape"),
+    "too many pointers": (lambda m: setattr(m, "indptr", np.append(m.indptr, m.nnz)), r"X\.indptr.* has shape"),
+    "fewer values than pointers say": (lambda m: setattr(m, "data", m.data[:-3].copy()), r"X\.indptr.* ends with"),
+}
+
+
+@pytest.mark.parametrize("what", SPOILT)
+@pytest.mark.parametrize("kind", [sp.csc_matrix, sp.csr_matrix, sp.csr_array])
+@pytest.mark.parametrize("canonical", [True, False])
+def test_malformed_sparse_matrices_never_crash(regression, what, kind, canonical):
     X, y, _ = regression
-    for spoil in ("indices", "negative", "pointers"):
-        matrix = sp.csc_matrix(X)
-        matrix.has_canonical_format = True
-        if spoil == "indices":
-            matrix.indices[3] = 10_000
-        elif spoil == "negative":
-            matrix.indices[0] = -1
-        else:
-            matrix.indptr[1] = matrix.nnz + 5
-        with pytest.raises(ValueError):
-            ksparse.SparseLinearRegression(k=2).fit(matrix, y)
+    spoil, message = SPOILT[what]
+    model = ksparse.SparseLinearRegression(k=2).fit(X, y)
+    matrix = kind(X)
+    if canonical:
+        matrix.has_canonical_format = True  # no word about itself is to be believed
+    spoil(matrix)
+    for use in (ksparse.SparseLinearRegression(k=2).fit, ksparse.SparseLogisticRegressionCV().fit):
+        with pytest.raises(ValueError, match=message):
+            use(matrix, y > 0)
+    with pytest.raises(ValueError, match=message):
+        model.predict(matrix)
+
+
+#: Requests that no machine has the memory for. An allocation that fails in the core would end the process.
+TOO_LARGE = {
+    "2^40 columns": ("fit(2**40)", "ValueError", "1099511627776 columns"),
+    "2^62 columns": ("fit(2**62)", "ValueError", "4611686018427387904 columns"),
+    "nearly 2^32 columns": ("fit(2**32 - 2)", "MemoryError", "4294967294 columns"),
+    "2^40 variables": ("minimize(2**40)", "MemoryError", "dim = 1099511627776"),
+    "2^62 variables": ("minimize(2**62)", "MemoryError", "dim = 4611686018427387904"),
+    "simulated": ("ksparse.datasets.make_regression(2**40, 2**40)", "MemoryError", "n_samples = 1099511627776"),
+    "simulated labels": ("ksparse.datasets.make_classification(3, 2**50)", "MemoryError", "1125899906842624"),
+    "a simulated network": ("ksparse.datasets.make_network(3, 2**40)", "MemoryError", "n_features = 1099511627776"),
+    "simulated text": ("ksparse.datasets.make_text(2**40, 3)", "MemoryError", "n_samples = 1099511627776"),
+}
+LARGE = """
+import resource
+import numpy as np, scipy.sparse as sp
+import ksparse
+resource.setrlimit(resource.RLIMIT_AS, (2**36, 2**36))  # the same on machines that promise more than they have
+def fit(p):
+    X = sp.csr_matrix((np.ones(3), np.arange(3), np.arange(4)), shape=(3, p))
+    ksparse.SparseLinearRegression(k=1).fit(X, [1.0, 2.0, 3.0])
+def minimize(dim):
+    ksparse.minimize(lambda x: (0.0, x), 1, dim, grad=True)
+try:
+    {call}
+except (MemoryError, ValueError) as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.parametrize("what", TOO_LARGE)
+def test_sizes_are_checked_before_memory_is_taken(what):
+    pytest.importorskip("resource")
+    call, error, message = TOO_LARGE[what]
+    found = subprocess.run([sys.executable, "-c", LARGE.format(call=call)], capture_output=True, text=True, timeout=300)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.startswith(error) and message in found.stdout
 
 
 def test_requests_without_an_answer(regression):

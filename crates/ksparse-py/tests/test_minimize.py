@@ -158,6 +158,13 @@ def test_start_keep_and_path():
         ({"solver": "lasso"}, ValueError, "lasso"),
         ({"solver": "diht"}, NotImplementedError, "diht"),
         ({"keep": [7]}, ValueError, "keep"),
+        ({"x0": [1j] * 5}, TypeError, "x0 must be real, got complex"),
+        ({"fun": lambda x: np.complex128(value(x))}, TypeError, "value of fun must be real, got complex"),
+        ({"fun": lambda x: np.complex64(value(x)), "grad": "2-point"}, TypeError, "value of fun must be real"),
+        ({"fun": lambda x: (value(x), gradient(x) + 1j), "grad": None}, TypeError, "gradient must be real"),
+        ({"grad": lambda x: gradient(x) + 0j}, TypeError, "gradient must be real, got complex"),
+        ({"hess": lambda x: np.eye(5) * (1 + 1j)}, TypeError, "Hessian must be real, got complex"),
+        ({"hess": lambda x: sp.eye_array(5, dtype=complex).tocsr()}, TypeError, "Hessian must be real, got complex"),
     ],
 )
 def test_bad_requests(arguments, error, message):

@@ -1,5 +1,7 @@
 """Estimators beyond one fit: choice of k, classes, weights, bounds, networks."""
 
+import types
+
 import numpy as np
 import pytest
 from conftest import CV_ESTIMATORS, data_for
@@ -7,6 +9,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
 
 import ksparse
+from ksparse import _base, _certify, _core, _path, _precision, _search
 
 
 def test_cross_validation_finds_the_planted_columns(regression):
@@ -57,6 +60,43 @@ def test_more_classes_than_two():
     assert len(model.objective_) == len(model.status_) == 3
     chosen = ksparse.SparseLogisticRegressionCV(ks=[1, 2, 3]).fit(X, y)
     assert len(chosen.path_) == 3 and chosen.score(X, y) > 0.9
+
+
+def test_the_matrix_is_turned_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = np.ascontiguousarray(rng.normal(size=(90, 6)))
+    y = rng.integers(0, 3, 90)
+    made = []
+
+    def design(*arguments):
+        made.append(_core.Design(*arguments))
+        return made[-1]
+
+    counting = types.SimpleNamespace(**{**vars(_core), "Design": design})
+    for module in (_base, _certify, _path, _precision, _search):
+        monkeypatch.setattr(module, "_core", counting)
+    model = ksparse.SparseLogisticRegression(k=2, alpha=0.1).fit(X, y)
+    for work in (
+        lambda: ksparse.SparseLogisticRegression(k=2).fit(X, y),
+        lambda: ksparse.SparseLogisticRegressionCV(ks=[1, 2], cv=3).fit(X, y),
+        lambda: ksparse.path(ksparse.SparseLogisticRegression(), X, y, ks=[1, 2]),
+        lambda: ksparse.certify(model, X, y),
+        lambda: ksparse.SparsePrecisionCV(ks=[1, 2], cv=3).fit(X),
+    ):
+        made.clear()
+        work()
+        assert len(made) == 1
+
+
+def test_a_cell_without_a_finite_score_never_wins(regression):
+    X, y, _ = regression
+
+    def scorer(model, X, y):
+        return np.inf if model.support_.size == 3 else np.nan if model.support_.size == 2 else model.score(X, y)
+
+    assert ksparse.SparseLinearRegressionCV(ks=[1, 2, 3, 4], scoring=scorer).fit(X, y).k_ == 4
+    with pytest.raises(ValueError, match="finite score"):
+        ksparse.SparseLinearRegressionCV(ks=[2, 3], scoring=scorer).fit(X, y)
 
 
 def test_weights_are_repetitions(classification):

@@ -112,6 +112,73 @@ def test_the_number_of_threads_changes_no_bit():
         np.testing.assert_array_equal(fit.coef_, fits[0].coef_)
 
 
+NESTED = """
+import ksparse
+X, y, _ = ksparse.datasets.make_regression(60, 20, 3, random_state=1)
+inner = []
+def callback(progress):
+    if len(inner) < 10:
+        inner.append(ksparse.SparseLinearRegression(k=2, n_jobs={n_jobs}).fit(X, y).support_.size)
+ksparse.{estimator}, n_jobs={n_jobs}).fit(X, y, callback=callback)
+assert inner and set(inner) == {{2}}
+"""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, None])
+@pytest.mark.parametrize("estimator", ["SparseLinearRegression(k=3", "SparseLinearRegressionCV(ks=[1, 2], cv=2"])
+def test_a_fit_inside_a_callback(estimator, n_jobs):
+    # In a process of its own: a fit that waits for itself cannot be ended from inside.
+    program = NESTED.format(estimator=estimator, n_jobs=n_jobs)
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert found.returncode == 0, found.stderr
+
+
+TWO_AT_ONCE = """
+import threading
+import ksparse
+X, y, _ = ksparse.datasets.make_regression(60, 20, 3, random_state=1)
+both = threading.Barrier(2, timeout=240)
+def fit():
+    met = []
+    def callback(progress):
+        if not met:
+            both.wait()  # passes only when the other fit is under way too
+            met.append(True)
+    ksparse.SparseLinearRegression(k=3, n_jobs=1).fit(X, y, callback=callback)
+threads = [threading.Thread(target=fit) for _ in range(2)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert not both.broken
+"""
+
+
+def test_fits_of_two_threads_run_side_by_side():
+    found = subprocess.run([sys.executable, "-c", TWO_AT_ONCE], capture_output=True, text=True, timeout=300)
+    assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted where Linux lists them")
+def test_threads_do_not_pile_up(regression):
+    X, y, _ = regression
+    for n_jobs in [*range(1, 80), 10**6, 10**30]:
+        ksparse.SparseLinearRegression(k=2, n_jobs=n_jobs).fit(X, y)
+    most = max(64, 4 * (os.cpu_count() or 1))
+    # A pool that is dropped ends in its own time.
+    for _ in range(600):
+        count = len(os.listdir("/proc/self/task"))
+        if count <= 4 * most:
+            break
+        time.sleep(0.1)
+    assert count <= 4 * most
+
+
+def test_an_odd_number_of_threads_in_the_environment(regression, monkeypatch):
+    X, y, _ = regression
+    for odd in ("", "no number", "\u00b2", "4,2", "0", "9" * 30):
+        monkeypatch.setenv("OMP_NUM_THREADS", odd)
+        assert ksparse.SparseLinearRegression(k=2).fit(X, y).support_.size == 2
+
+
 def test_warm_start_continues(classification):
     X, y, _ = classification
     cold = ksparse.SparseLogisticRegression(k=6, solver="grahtp", alpha=1e-3).fit(X, y)
@@ -126,7 +193,7 @@ def test_limits_are_told(classification):
     from sklearn.exceptions import ConvergenceWarning
 
     with pytest.warns(ConvergenceWarning, match="max_iter"):
-        assert ksparse.SparseLogisticRegression(k=6, max_iter=1, solver="fgrahtp").fit(X, y).status_ == "max_iterations"
+        assert ksparse.SparseLogisticRegression(k=6, max_iter=1, solver="fgrahtp").fit(X, y).status_ == "max-iterations"
     separable = np.array([[-1.0], [-2.0], [1.0], [2.0]])
     with pytest.warns(ConvergenceWarning, match="positive alpha"):
         ksparse.SparseLogisticRegression(k=1, alpha=0.0).fit(separable, [0, 0, 1, 1])

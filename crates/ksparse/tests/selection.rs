@@ -366,8 +366,18 @@ fn one_standard_error_prefers_the_smallest_k_then_the_largest_lambda() {
     let gains = CvTable::new(Metric::Auc, vec![0, 1, 2, 3], cells).unwrap();
     assert_eq!((gains.best().k, gains.best().lambda), (1, 1.0));
     assert!(CvTable::new(Metric::Auc, vec![], vec![]).is_err());
-    let undefined = CvCell::new(1, 0.0, vec![f64::NAN, 1.0], &[1.0, 1.0]);
-    assert!(matches!(CvTable::new(Metric::Mse, vec![0, 1], vec![undefined]), Err(Error::NotFinite { .. })));
+    let undefined = |k, score: f64| CvCell::new(k, 0.0, vec![score, 1.0], &[1.0, 1.0]);
+    let none = CvTable::new(Metric::Mse, vec![0, 1], vec![undefined(1, f64::NAN)]);
+    assert!(matches!(none, Err(Error::NotFinite { .. })));
+    // A cell whose predictions overflowed does not win, and does not spoil the others.
+    for metric in [Metric::Mse, Metric::Auc] {
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY].map(|score| undefined(1, score));
+        let cells = [&odd[..], &[undefined(5, 2.0)]].concat();
+        let table = CvTable::new(metric, vec![0, 1], cells).unwrap();
+        assert_eq!((table.winner(Rule::Best).k, table.winner(Rule::OneStandardError).k), (5, 5));
+    }
+    let alone = CvCell::new(1, 0.0, vec![3.0], &[2.0]);
+    assert_eq!((alone.mean, alone.standard_error), (3.0, 0.0));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use ksparse::loss::Squared;
 use ksparse::simulate::{self, Correlation};
 use ksparse::solver::{self, NAMES};
-use ksparse::{LinearModel, Risk, Solution, Sparsity};
+use ksparse::{LinearModel, Risk, Solution, Sparsity, Status};
 
 #[test]
 fn solutions_and_models_come_back_as_they_were() {
@@ -19,5 +19,24 @@ fn solutions_and_models_come_back_as_they_were() {
         let model = risk.model(&solution);
         let written = serde_json::to_string(&model).unwrap();
         assert_eq!(serde_json::from_str::<LinearModel>(&written).unwrap(), model, "{name}");
+    }
+}
+
+#[test]
+fn a_status_has_one_spelling() {
+    for status in [
+        Status::SupportStable,
+        Status::Tolerance,
+        Status::Optimal,
+        Status::Exhausted,
+        Status::Complete,
+        Status::Cycled,
+        Status::Unattained,
+        Status::Diverged,
+        Status::MaxIterations,
+        Status::TimeLimit,
+        Status::Stopped,
+    ] {
+        assert_eq!(serde_json::to_value(status).unwrap(), status.code());
     }
 }

@@ -134,7 +134,7 @@ impl SolverArgs {
     }
 
     /// The method's own limits with what was given in their place.
-    fn limits(&self, own: Limits) -> Limits {
+    pub fn limits(&self, own: Limits) -> Limits {
         Limits {
             tolerance: self.tol.unwrap_or(own.tolerance),
             max_iterations: self.max_iter.map_or(own.max_iterations, |n| usize::try_from(n).unwrap_or(usize::MAX)),

@@ -14,7 +14,7 @@ use crate::screen::{Screen, bold};
 use ksparse::design::Design;
 use ksparse::graphical::{self, Covariance, Network, Precision, Stability, Tuned, Units};
 use ksparse::select::Folds;
-use ksparse::solver::{Grahtp, Solver};
+use ksparse::solver::{Limits, Solver};
 use ksparse::{Objective, Path, Solution, SparseRef, Sparsity, Status};
 use ksparse_io::Need;
 use serde_json::{Value, json};
@@ -96,9 +96,6 @@ Examples (the first line makes the data):
   ksparse graph data.csv -k 1:40 --cv 5 --plot network.svg -o network.graphml
   ksparse graph data.csv -k 15 --stability 50 --json";
 
-/// Up to so many variables `auto` goes on after GraHTP.
-const SMALL: usize = 40;
-
 pub fn run(args: &GraphArgs, screen: Screen) -> Result<()> {
     let format = args.output.as_deref().map(network_file::Format::of).transpose()?;
     let solver = args.solver.build()?;
@@ -124,8 +121,8 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
         .map(|j| table.names.as_ref().map_or_else(|| format!("V{}", j + 1), |names| names[j].clone()))
         .collect();
     warn_about_constants(&model, &names, screen);
-    let default = Grahtp { scaled: true, ..Grahtp::default() };
-    let solver: &dyn Solver = if solver.name() == "auto" && model.variables() > SMALL { &default } else { solver };
+    let default = graphical::default_solver(model.variables(), args.solver.limits(Limits::default()));
+    let solver: &dyn Solver = if solver.name() == "auto" { &*default } else { solver };
 
     let started = Instant::now();
     let path = Path { time_limit: args.solver.time_limit(), ..Path::over(within(&args.k.0, &model, screen)) };

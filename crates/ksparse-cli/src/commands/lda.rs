@@ -10,7 +10,7 @@ use crate::screen::Screen;
 use ksparse::design::{Dense, Design};
 use ksparse::graphical::{self, Classes, Confusion, Network, Precision, Units, screen_by_t};
 use ksparse::select::Folds;
-use ksparse::solver::{Grahtp, Solver};
+use ksparse::solver::{Limits, Solver};
 use ksparse::{Path, SparseRef};
 use ksparse_io::{Labels, Need};
 use serde_json::json;
@@ -90,12 +90,6 @@ fn columns(samples: &Dense, which: &[usize]) -> Result<Dense<'static>> {
     Ok(Dense::from_columns(samples.nrows(), which.len(), values)?)
 }
 
-fn rows(samples: &Dense, which: &[usize]) -> Result<Dense<'static>> {
-    let values: Vec<f64> =
-        (0..samples.ncols()).flat_map(|j| which.iter().map(move |&i| samples.column(j)[i])).collect();
-    Ok(Dense::from_columns(which.len(), samples.ncols(), values)?)
-}
-
 fn lda(args: &LdaArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let data = read(args, &args.data.data, None, screen)?;
     let test = args.test.as_ref().map(|file| read(args, file, Some(&data.labels), screen)).transpose()?;
@@ -114,8 +108,8 @@ fn lda(args: &LdaArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let train = columns(&data.samples, &chosen)?;
     let classes = Classes::of(&train, &data.signs).map_err(blame)?;
     let model = Precision::new(classes.covariance(&train, Units::Standardized).map_err(blame)?).map_err(blame)?;
-    let default = Grahtp { scaled: true, ..Grahtp::default() };
-    let solver: &dyn Solver = if solver.name() == "auto" && model.variables() > 40 { &default } else { solver };
+    let default = graphical::default_solver(model.variables(), args.solver.limits(Limits::default()));
+    let solver: &dyn Solver = if solver.name() == "auto" { &*default } else { solver };
     let path = Path::over(args.k.0.iter().map(|&k| k.min(model.pairs())));
     let family = graphical::by_edges(path.clone(), solver);
     let best = if path.ks.len() > 1 { best_k(args, &train, &data.signs, &family).map_err(blame)? } else { 0 };
@@ -161,20 +155,5 @@ fn lda(args: &LdaArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
 /// The place of the k whose networks make held-out rows likeliest, within classes.
 fn best_k(args: &LdaArgs, train: &Dense, signs: &[f64], family: &graphical::Family) -> ksparse::Result<usize> {
     let folds = Folds::stratified(signs, usize::try_from(args.cv).unwrap_or(usize::MAX), args.solver.seed)?;
-    let mut total: Vec<f64> = Vec::new();
-    for fold in 0..folds.count() {
-        let part = |which: &[usize]| {
-            let labels: Vec<f64> = which.iter().map(|&i| signs[i]).collect();
-            rows(train, which).map(|x| (x, labels)).map_err(|_| ksparse::Error::Data("rows out of range".to_string()))
-        };
-        let (inside, inside_signs) = part(&folds.training(fold))?;
-        let (outside, outside_signs) = part(&folds.held_out(fold))?;
-        let classes = Classes::of(&inside, &inside_signs)?;
-        let own = classes.covariance(&inside, Units::Standardized)?;
-        let others = classes.of_others(&outside, &outside_signs, &own)?;
-        let scores = graphical::held_out(&family(&own)?, &others)?.scores;
-        total.resize(scores.len(), 0.0);
-        total.iter_mut().zip(scores).for_each(|(t, s)| *t += s);
-    }
-    Ok((0..total.len()).min_by(|&a, &b| total[a].total_cmp(&total[b])).unwrap_or(0))
+    Ok(graphical::cross_validate_within(train, signs, Units::Standardized, &folds, family)?.index)
 }

@@ -24,14 +24,14 @@ from ._validation import TAKES, as_matrix, check_alpha, check_k, check_keep, see
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ._core import Data, Model, Search
+    from ._core import Data, Design, Model, Search
 
 Callback = Callable[[Progress], object]
 Prepared = tuple[Any, list[NDArray[np.float64]], NDArray[np.float64] | None]
 
 #: What is worth a warning, and what to do about it.
 ADVICE = {
-    "max_iterations": "increase max_iter, or start again from here with warm_start=True",
+    "max-iterations": "increase max_iter, or start again from here with warm_start=True",
     "diverged": "the step is too long: leave it to the solver, or shorten it",
     "unattained": "the classes are separable and the coefficients grow without end: use a positive alpha",
 }
@@ -82,10 +82,10 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     # Problems for the core.
 
-    def _data(self, matrix: Any, target: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Data:
+    def _data(self, design: Design, target: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Data:
         loss, parameter = self._loss()
         return {
-            "matrix": matrix,
+            "design": design,
             "target": target,
             "weights": weights,
             "loss": loss,
@@ -147,12 +147,13 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         X, targets, weights = self._prepare(X, y, sample_weight)
         n_features = X.shape[1]
-        matrix, search = as_matrix(X), self._search(n_features)
+        search = self._search(n_features)
+        design = _core.Design(as_matrix(X), search["threads"])
         k, alpha = check_k(self.k, n_features), check_alpha(self.alpha)
         models = []
         for row, target in enumerate(targets):
             watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
-            data, start = self._data(matrix, target, weights), self._start(row, n_features)
+            data, start = self._data(design, target, weights), self._start(row, n_features)
             models.append(_core.fit(data, search, k, alpha, start, watcher.callback(), self._epochs()))
             watcher.close(models[-1]["message"])
         self._store(models, X.dtype)

@@ -112,12 +112,13 @@ def certify(
     X, targets, weights = clone(estimator)._prepare(X, y, sample_weight)
     if X.shape[1] != rows.shape[1] or len(targets) != len(rows):
         raise ValueError(f"The estimator was fitted to {rows.shape[1]} features and other classes than these data have.")
-    matrix, search = as_matrix(X), estimator._search(X.shape[1])
+    search = estimator._search(X.shape[1])
+    design = _core.Design(as_matrix(X), search["threads"])
     search["time_limit"] = None if time_limit is None else float(time_limit)
     found = []
     for target, coef, intercept in zip(targets, rows, intercepts):
         support = np.flatnonzero(coef)
         model = support.tolist(), coef[support].astype(np.float64).tolist(), float(intercept)
-        data = estimator._data(matrix, target, weights)
+        data = estimator._data(design, target, weights)
         found.append(Certificate(**_core.certify(data, search, k, alpha, model, tol, max_epochs)))
     return found[0] if len(found) == 1 else found

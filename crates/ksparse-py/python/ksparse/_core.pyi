@@ -14,13 +14,21 @@ Callback = Callable[[dict[str, Any]], object]
 __version__: str
 SOLVERS: list[str]
 
+class Design:
+    def __init__(self, matrix: NDArray[Any] | Compressed, threads: int) -> None: ...
+
 class Data(TypedDict):
-    matrix: NDArray[Any] | Compressed
+    design: Design
     target: Floats
     weights: Floats | None
     loss: str
     loss_parameter: float | None
     intercept: bool
+    standardize: bool
+
+class Samples(TypedDict):
+    design: Design
+    centred: bool
     standardize: bool
 
 class Search(TypedDict):
@@ -54,6 +62,7 @@ class Solution(TypedDict):
     objective: float
     n_iter: int
     status: str
+    converged: bool
     message: str
     trace: Trace
 
@@ -63,6 +72,14 @@ class Model(Solution, total=False):
 
 class Network(Solution):
     precision: Floats
+    edges: Indices
+    partial_correlations: Floats
+    location: Floats
+
+class Choice(TypedDict):
+    index: int
+    mean: Floats
+    std_error: Floats
 
 def fit(
     data: Data,
@@ -84,12 +101,23 @@ def certify(
     callback: Callback | None = None,
 ) -> dict[str, Any]: ...
 def precision_path(
-    covariance: Floats,
+    samples: Samples,
     search: Search,
     ks: Sequence[int],
     start: Floats | None = None,
     callback: Callback | None = None,
 ) -> list[Network]: ...
+def precision_scores(
+    samples: Samples,
+    search: Search,
+    ks: Sequence[int],
+    folds: Sequence[tuple[Indices, Indices]],
+    callback: Callback | None = None,
+) -> list[list[float] | None]: ...
+def deviance(loss: str, loss_parameter: float | None, z: Floats, y: Floats, weights: Floats | None) -> float: ...
+def choose(
+    cells: Sequence[tuple[int, float]], scores: Floats, fold_weights: Sequence[float], rule: str
+) -> Choice: ...
 def grids(
     data: Data,
     search: Search,

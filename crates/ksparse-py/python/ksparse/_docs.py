@@ -40,8 +40,8 @@ solver_options : dict or None, default=None
 random_state : int, RandomState instance or None, default=None
     Seed of what is drawn at random: the blocks of 'sdiht', the batches of 'svrght', the folds of a number in `cv`. None is a fixed seed.
 n_jobs : int or None, default=None
-    Threads. None is one per core (or OMP_NUM_THREADS, where that is set, as in the workers of joblib); -1 is one per core. The result does not
-    depend on it."""
+    Threads. None is one per core (or OMP_NUM_THREADS, where that is set, as in the workers of joblib); -1 is one per
+    core; at most 64 are started, or four per core if that is more. The result does not depend on it."""
 
 WARM_START = """warm_start : bool, default=False
     Whether to start from the coefficients of the last fit."""
@@ -58,7 +58,7 @@ ATTRIBUTES = """support_ : ndarray of int
 n_iter_ : int
     Iterations.
 status_ : str
-    Why the search stopped: 'support_stable', 'tolerance' and 'complete' are the method's own ends.
+    Why the search stopped: 'support-stable', 'tolerance' and 'complete' are the method's own ends.
 objective_ : float
     f at the solution, in the normalisation above.
 lower_bound_ : float

@@ -30,7 +30,7 @@ def minimize(
     grad: Callable[[Any], Any] | bool | str | None = None,
     hess: Callable[[Any], Any] | str | None = None,
     x0: Any = None,
-    solver: str = "grahtp",
+    solver: str = "auto",
     keep: Any = None,
     *,
     tol: float | None = None,
@@ -61,7 +61,7 @@ def minimize(
         for 'auto' moves scored by second derivatives.
     x0 : array-like of shape (dim,), default=None
         Where to start: its k largest entries. None is zero.
-    solver : str, default='grahtp'
+    solver : str, default='auto'
         One of ``ksparse.SOLVERS`` that needs no samples.
     keep : array-like of int or bool, default=None
         Coordinates that are free: never set to zero, not counted in k.
@@ -97,7 +97,7 @@ def minimize(
     search = function_search(solver, tol, max_iter, time_limit, solver_options, random_state, keep, function["dim"])
     start = None
     if x0 is not None:
-        x0 = as_floats(x0)
+        x0 = as_floats(x0, "x0")
         if x0.shape != (function["dim"],):
             raise ValueError(f"x0 has shape {x0.shape}, expected {(function['dim'],)}.")
         if not np.isfinite(x0).all():
@@ -137,17 +137,21 @@ def function_search(
     }
 
 
-def as_floats(value: Any) -> Floats:
-    """A float64 array from an array of any library."""
+def as_floats(value: Any, name: str) -> Floats:
+    """A float64 array from an array of any library; `name` is what it comes from."""
     if hasattr(value, "detach"):  # PyTorch, possibly on a device and recorded for differentiation
         value = value.detach()
         value = value.cpu() if hasattr(value, "cpu") else value
-    return np.ascontiguousarray(np.asarray(value, dtype=np.float64))
+    array = np.asarray(value)
+    # NumPy would drop the imaginary parts with a warning.
+    if np.iscomplexobj(array):
+        raise TypeError(f"{name} must be real, got complex numbers ({array.dtype}): take their real part, if meant.")
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def as_number(value: Any) -> float:
     """A number from a number or an array of one entry."""
-    array = as_floats(value)
+    array = as_floats(value, "the value of fun")
     if array.size != 1:
         raise TypeError(f"fun must return a number, or a pair of a number and a gradient, not an array of shape {array.shape}.")
     return float(array.reshape(()))
@@ -218,7 +222,7 @@ def returned_pair(fun: Counted) -> Callable[[Floats], tuple[float, Floats]]:
         result = fun(x)
         if not (isinstance(result, (tuple, list)) and len(result) == 2):
             raise TypeError("with grad=True, fun must return a pair of value and gradient.")
-        return as_number(result[0]), as_floats(result[1])
+        return as_number(result[0]), as_floats(result[1], "the gradient")
 
     return pair
 
@@ -231,7 +235,7 @@ def two_callables(
 
     def pair(x: Floats) -> tuple[float, Floats]:
         # Each gets an array of its own: one that is changed in place must not reach the other.
-        return as_number(fun(x.copy())), as_floats(grad(x))
+        return as_number(fun(x.copy())), as_floats(grad(x), "the gradient")
 
     return pair, value
 
@@ -245,7 +249,7 @@ def through_jax(fun: Counted) -> tuple[Any, Any, Any]:
     def pair(x: Floats) -> tuple[float, Floats]:
         fun.calls += 1
         value, gradient = both(jax.numpy.asarray(x))
-        return as_number(value), as_floats(gradient)
+        return as_number(value), as_floats(gradient, "the gradient")
 
     return pair, lambda x: as_number(fun(jax.numpy.asarray(x))), lambda x: second(jax.numpy.asarray(x))
 
@@ -258,7 +262,7 @@ def through_torch(fun: Counted) -> tuple[Any, Any]:
         point = torch.from_numpy(x.copy()).requires_grad_(True)
         value = fun(point)
         (gradient,) = torch.autograd.grad(value, point)
-        return as_number(value), as_floats(gradient)
+        return as_number(value), as_floats(gradient, "the gradient")
 
     def value(x: Floats) -> float:
         with torch.no_grad():
@@ -299,7 +303,7 @@ class SecondDerivatives:
         point = x.tobytes()
         if self.point != point:
             matrix = self.hess(x)
-            matrix = sp.csr_array(matrix) if sp.issparse(matrix) else as_floats(matrix)
+            matrix = sp.csr_array(matrix) if sp.issparse(matrix) else as_floats(matrix, "the Hessian")
             if matrix.shape != (self.dim, self.dim):
                 raise ValueError(f"hess returned shape {matrix.shape}, expected {(self.dim, self.dim)}.")
             self.point, self.matrix = point, matrix
@@ -309,8 +313,8 @@ class SecondDerivatives:
         """Some rows and columns of the Hessian."""
         matrix = self.at(x)
         part = matrix[rows][:, columns]
-        return as_floats(part.toarray() if sp.issparse(part) else part)
+        return as_floats(part.toarray() if sp.issparse(part) else part, "the Hessian")
 
     def diagonal(self, x: Floats) -> Floats:
         """Its diagonal."""
-        return as_floats(self.at(x).diagonal())
+        return as_floats(self.at(x).diagonal(), "the Hessian")

@@ -9,10 +9,10 @@ from sklearn.base import clone
 
 from . import _core
 from ._base import Callback, SparseLinearModel
-from ._cv import KS
 from ._minimize import as_function, function_search
 from ._progress import Watcher
 from ._results import PathResult, path_result
+from ._search import KS
 from ._validation import as_matrix, check_alpha, check_ks
 
 
@@ -26,7 +26,7 @@ def path(
     dim: int | None = None,
     grad: Any = None,
     hess: Any = None,
-    solver: str = "grahtp",
+    solver: str = "auto",
     keep: Any = None,
     tol: float | None = None,
     max_iter: int | None = None,
@@ -92,12 +92,13 @@ def _estimator_path(
     X, targets, weights = estimator._prepare(X, y, sample_weight)
     n_features = X.shape[1]
     chosen, alpha = check_ks(ks, n_features, KS), check_alpha(getattr(estimator, "alpha", 0.0))
-    matrix, search = as_matrix(X), estimator._search(n_features)
+    search = estimator._search(n_features)
+    design = _core.Design(as_matrix(X), search["threads"])
     names = getattr(estimator, "feature_names_in_", None)
     watcher = Watcher("path", verbose, callback, n_features)
     paths = []
     for target in targets:
-        data = estimator._data(matrix, target, weights)
+        data = estimator._data(design, target, weights)
         solutions = _core.grids(data, search, chosen, [alpha], None, watcher.callback())[0][0]
         paths.append(path_result(chosen, solutions, n_features, alpha, names))
     watcher.close(f"{sum(map(len, paths))} of {len(chosen) * len(paths)} k")

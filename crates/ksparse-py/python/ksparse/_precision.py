@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.covariance import EmpiricalCovariance, empirical_covariance, log_likelihood
+from sklearn.covariance import EmpiricalCovariance
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_scalar
@@ -18,12 +18,12 @@ from . import _core
 from ._base import ADVICE, Callback
 from ._minimize import function_search
 from ._progress import Watcher
-from ._validation import check_k, seed, thread_count, validate
+from ._validation import as_matrix, check_k, seed, thread_count, validate
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ._core import Search
+    from ._core import Network, Samples, Search
 
 Floats = NDArray[np.float64]
 
@@ -39,9 +39,9 @@ class SparsePrecision(EmpiricalCovariance):  # type: ignore[misc]
     k : int, float or None, default=None
         The number of edges. A float in (0, 1] is a share of all pairs. None is as many as there are variables, or all pairs where there are
         fewer. An int above the number of pairs warns and means all of them.
-    solver : str, default='grahtp'
-        One of ``ksparse.SOLVERS`` that needs no samples.
-    standardize : bool, default=False
+    solver : str, default='auto'
+        One of ``ksparse.SOLVERS`` that needs no samples. 'auto' goes by the number of variables, as the command does.
+    standardize : bool, default=True
         Whether to choose the edges on the scale of correlations. The matrices come back in the units of X.
     assume_centered : bool, default=False
         Whether the means are known to be 0.
@@ -86,8 +86,8 @@ class SparsePrecision(EmpiricalCovariance):  # type: ignore[misc]
         self,
         k: int | float | None = None,
         *,
-        solver: str = "grahtp",
-        standardize: bool = False,
+        solver: str = "auto",
+        standardize: bool = True,
         assume_centered: bool = False,
         tol: float | None = None,
         max_iter: int | None = None,
@@ -131,29 +131,20 @@ class SparsePrecision(EmpiricalCovariance):  # type: ignore[misc]
         p = X.shape[1]
         k = check_k(self.k, p * (p - 1) // 2) if self.k is not None else min(p, p * (p - 1) // 2)
         watcher = Watcher(type(self).__name__, self.verbose, callback, p * (p + 1) // 2)
-        S, scale = self._moments(X)
-        start = None
+        search = self._search()
         last = getattr(self, "precision_", None)
-        if self.warm_start and last is not None and last.shape == S.shape:
-            start = np.ascontiguousarray(last * np.outer(scale, scale))
-        found = _core.precision_path(S, self._search(), [k], start, watcher.callback())[0]
+        start = last if self.warm_start and last is not None and last.shape == (p, p) else None
+        found = _core.precision_path(self._samples(X, search), search, [k], start, watcher.callback())[0]
         watcher.close(found["message"])
-        self._store(X, found, scale)
+        self._store(found)
         return self
 
-    def _moments(self, X: Floats) -> tuple[Floats, Floats]:
-        """The matrix that is inverted, and what the variables were divided by for it."""
-        S = np.ascontiguousarray(empirical_covariance(X, assume_centered=self.assume_centered))
-        scale = np.ones(len(S))
-        # What rounding leaves of a constant variable is no variance.
-        size = np.abs(X).max(axis=0)
-        constant = np.sqrt(np.diag(S)) <= 8 * np.finfo(np.float64).eps * size
-        S[constant, :] = 0.0
-        S[:, constant] = 0.0
-        if self.standardize:
-            scale = np.where(constant, 1.0, np.sqrt(np.where(constant, 1.0, np.diag(S))))
-            S = S / np.outer(scale, scale)
-        return np.ascontiguousarray(S), scale
+    def _samples(self, X: Floats, search: Search) -> Samples:
+        return {
+            "design": _core.Design(as_matrix(X), search["threads"]),
+            "centred": bool(self.assume_centered),
+            "standardize": bool(self.standardize),
+        }
 
     def _search(self) -> Search:
         search = function_search(
@@ -161,16 +152,11 @@ class SparsePrecision(EmpiricalCovariance):  # type: ignore[misc]
         )
         return {**search, "threads": thread_count(self.n_jobs)}
 
-    def _store(self, X: Floats, found: Any, scale: Floats) -> None:
-        p = len(scale)
-        self.location_ = np.zeros(p) if self.assume_centered else X.mean(axis=0)
-        self.precision_ = found["precision"] / np.outer(scale, scale)
+    def _store(self, found: Network) -> None:
+        self.location_, self.precision_ = found["location"], found["precision"]
         self.covariance_ = np.linalg.inv(self.precision_)
         self.covariance_ = (self.covariance_ + self.covariance_.T) / 2
-        self.edges_ = np.argwhere(np.triu(self.precision_, 1))
-        rows, columns = self.edges_.T
-        diagonal = np.diag(self.precision_)
-        self.partial_correlations_ = -self.precision_[rows, columns] / np.sqrt(diagonal[rows] * diagonal[columns])
+        self.edges_, self.partial_correlations_ = found["edges"], found["partial_correlations"]
         self.n_iter_ = max(1, found["n_iter"])
         self.objective_, self.status_, self.trace_ = found["objective"], found["status"], found["trace"]
         if self.status_ in ADVICE:
@@ -217,8 +203,8 @@ class SparsePrecisionCV(SparsePrecision):
         *,
         cv: Any = 5,
         rule: str = "best",
-        solver: str = "grahtp",
-        standardize: bool = False,
+        solver: str = "auto",
+        standardize: bool = True,
         assume_centered: bool = False,
         tol: float | None = None,
         max_iter: int | None = None,
@@ -267,25 +253,19 @@ class SparsePrecisionCV(SparsePrecision):
         search = self._search()
         cv = self.cv
         if isinstance(cv, numbers.Integral):
-            folds = int(check_scalar(int(cv), "cv", int, min_val=2))
-            cv = KFold(min(folds, n), shuffle=True, random_state=seed(self.random_state))
-        scores, sizes = [], []
-        for train, test in check_cv(cv).split(X):
-            S, scale = self._moments(X[train])
-            path = _core.precision_path(S, search, ks, None, watcher.callback())
-            if len(path) < len(ks):
-                break
-            centre = np.zeros(p) if self.assume_centered else X[train].mean(axis=0)
-            other = empirical_covariance(X[test] - centre, assume_centered=True)
-            scores.append([log_likelihood(other, item["precision"] / np.outer(scale, scale)) for item in path])
-            sizes.append(len(test))
-        if not scores:
+            count = int(check_scalar(int(cv), "cv", int, min_val=2))
+            cv = KFold(min(count, n), shuffle=True, random_state=seed(self.random_state))
+        splits = check_cv(cv).split(X)
+        folds = [(np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64)) for train, test in splits]
+        samples = self._samples(X, search)
+        found = _core.precision_scores(samples, search, ks, folds, watcher.callback())
+        scores = np.array([row for row in found if row is not None])
+        if not scores.size:
             raise RuntimeError("Cross-validation was stopped before a fold was finished: there is nothing to choose from.")
-        top = self._choose(np.array(scores), np.array(sizes, dtype=np.float64), ks)
-        S, scale = self._moments(X)
-        path = _core.precision_path(S, search, ks[: top + 1] if top else [ks[0]], None, watcher.callback())
+        top = self._choose(scores, [float(len(test)) for row, (_, test) in zip(found, folds) if row is not None], ks)
+        path = _core.precision_path(samples, search, ks[: top + 1], None, watcher.callback())
         watcher.close(f"chose k={self.k_}")
-        self._store(X, path[-1], scale)
+        self._store(path[-1])
         return self
 
     def _numbers(self, p: int) -> list[int]:
@@ -297,15 +277,10 @@ class SparsePrecisionCV(SparsePrecision):
             raise ValueError("ks must hold at least one k.")
         return ks
 
-    def _choose(self, scores: Floats, sizes: Floats, ks: Sequence[int]) -> int:
-        share = sizes / sizes.sum()
-        mean = share @ scores
-        error = np.sqrt(share @ (scores - mean) ** 2 / max(1, len(sizes) - 1))
-        ranked = np.where(np.isfinite(mean), mean, -np.inf)
-        top = int(np.argmax(ranked))
-        if self.rule == "1se":
-            top = int(np.flatnonzero(ranked >= ranked[top] - error[top])[0])
+    def _choose(self, scores: Floats, sizes: Sequence[float], ks: Sequence[int]) -> int:
+        found = _core.choose([(k, 0.0) for k in ks], scores, sizes, self.rule)
+        top, mean = found["index"], found["mean"]
         self.k_, self.best_score_ = int(ks[top]), float(mean[top])
-        self.cv_results_ = {"k": np.array(ks), "mean_score": mean, "std_error": error}
+        self.cv_results_ = {"k": np.array(ks), "mean_score": mean, "std_error": found["std_error"]}
         self.cv_results_.update({f"split{fold}_score": row for fold, row in enumerate(scores)})
         return top

@@ -44,7 +44,7 @@ class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore
     >>> bool((model.support_ == coef.nonzero()[0]).all())
     True
     >>> model.status_
-    'support_stable'
+    'support-stable'
     """
 
     def _loss(self) -> tuple[str, float | None]:

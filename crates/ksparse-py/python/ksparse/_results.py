@@ -14,9 +14,6 @@ from scipy.optimize import OptimizeResult
 if TYPE_CHECKING:
     from ._core import Solution
 
-#: How a search may end that needs nobody's attention.
-CONVERGED = frozenset({"support_stable", "tolerance", "complete", "optimal"})
-
 
 class MinimizeResult(OptimizeResult):  # type: ignore[misc]
     """What `minimize` found, in the manner of SciPy: a dictionary whose keys are attributes too.
@@ -52,7 +49,7 @@ def minimize_result(solution: Solution, dim: int, nfev: int) -> MinimizeResult:
         x=x,
         fun=solution["objective"],
         support=solution["support"],
-        success=solution["status"] in CONVERGED,
+        success=solution["converged"],
         status=solution["status"],
         message=solution["message"],
         nit=solution["n_iter"],

@@ -19,18 +19,49 @@ if TYPE_CHECKING:
 #: The default number of coefficients, where there are as many columns.
 DEFAULT_K = 5
 
+#: A larger `n_jobs` means so many threads, or four per core where that is more; as in the command.
+MOST_THREADS = 64
+
 
 class KSparseWarning(UserWarning):
     """Something was adjusted: the message says what."""
 
 
-def validate(estimator: Any, *args: Any, **options: Any) -> Any:
-    """scikit-learn's `validate_data`, which was a method before 1.6."""
+def validate(estimator: Any, X: Any, *args: Any, **options: Any) -> Any:
+    """scikit-learn's `validate_data`, which was a method before 1.6, of a matrix that is safe to read."""
+    check_compressed(X)
     try:
         from sklearn.utils.validation import validate_data
     except ImportError:
-        return estimator._validate_data(*args, **options)
-    return validate_data(estimator, *args, **options)
+        return estimator._validate_data(X, *args, **options)
+    return validate_data(estimator, X, *args, **options)
+
+
+def check_compressed(X: Any) -> None:
+    """Refuses compressed storage that points outside itself: SciPy follows pointers without a look."""
+    if not (sp.issparse(X) and X.format in ("csr", "csc", "bsr")):
+        return
+    by_columns = X.format == "csc"
+    block = X.blocksize[0] if X.format == "bsr" else 1
+    lines, stored = X.shape[by_columns] // block, min(len(X.indices), len(X.data))
+    pointers, name = np.asarray(X.indptr), f"X.indptr, of a {X.format.upper()} matrix,"
+    if pointers.shape != (lines + 1,):
+        raise ValueError(f"{name} has shape {pointers.shape}, expected {(lines + 1,)} for X of shape {X.shape}.")
+    if pointers[0] != 0:
+        raise ValueError(f"{name} begins with {pointers[0]}, expected 0.")
+    falls = np.flatnonzero(pointers[1:] < pointers[:-1])
+    if falls.size:
+        at = int(falls[0])
+        step = f"from {pointers[at]} to {pointers[at + 1]} at position {at + 1}"
+        raise ValueError(f"{name} must not descend, but goes {step}.")
+    if pointers[-1] > stored:
+        raise ValueError(f"{name} ends with {pointers[-1]}, but only {stored} entries are stored.")
+    indices = np.asarray(X.indices)[: int(pointers[-1])]
+    bound = X.shape[not by_columns] // (X.blocksize[1] if X.format == "bsr" else 1)
+    if indices.size and not 0 <= indices.min() <= indices.max() < bound:
+        wrong = indices.min() if indices.min() < 0 else indices.max()
+        name = f"X.indices, of a {X.format.upper()} matrix,"
+        raise ValueError(f"{name} holds {wrong}, expected numbers from 0 to {bound - 1}.")
 
 
 #: How every estimator takes X: no copy of a float32 or float64 array, CSC or CSR matrix.
@@ -70,7 +101,7 @@ def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | N
     """Sample weights: None, a number, or one per sample."""
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, numbers.Number):
+    if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
     weights: NDArray[np.float64] = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
@@ -151,15 +182,24 @@ def check_alpha(alpha: Any, name: str = "alpha") -> float:
     return value
 
 
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def thread_count(n_jobs: int | None) -> int:
-    """Threads for the core; 0 is one per core. None leaves it to OMP_NUM_THREADS, which joblib sets in its workers."""
+    """Threads for the core; 0 is one per core. None leaves it to OMP_NUM_THREADS, which joblib sets in its workers.
+
+    Threads beyond the cores gain nothing and change nothing: an absurd number is cut down, not obeyed.
+    """
+    most = max(MOST_THREADS, 4 * cores())
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-        return int(limit) if limit.isdigit() else 0
+        return min(int(limit), most) if limit.isdecimal() else 0
     count = int(check_scalar(n_jobs, "n_jobs", numbers.Integral))
     if count == 0:
         raise ValueError("n_jobs == 0 has no meaning: use None, a positive number, or -1 for all cores.")
-    return count if count > 0 else max(1, (os.cpu_count() or 1) + 1 + count)
+    return min(count, most) if count > 0 else max(1, cores() + 1 + count)
 
 
 def seed(random_state: Any) -> int:

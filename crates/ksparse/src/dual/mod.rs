@@ -27,7 +27,7 @@ mod intercept;
 mod safe;
 
 pub(crate) use intercept::{FARTHEST, best_shift};
-pub(crate) use safe::{Drift, relative_error};
+pub(crate) use safe::{Drift, VANISHING, relative_error};
 
 use crate::error::{Error, Result, check_finite, check_len};
 use crate::loss::Loss;

@@ -29,7 +29,7 @@ use crate::sparsity::SparseRef;
 const ROUND_OFF: f64 = 0.5 * f64::EPSILON;
 
 /// Sums of squares below this may have lost terms to underflow.
-const VANISHING: f64 = 1e-280;
+pub(crate) const VANISHING: f64 = 1e-280;
 
 /// The relative error of a sum of `terms`.
 pub(crate) fn relative_error(terms: usize) -> f64 {
@@ -60,14 +60,15 @@ impl Dual<'_> {
 
     /// [`lower_bound`](Self::lower_bound) from a and the u(a) that [`scores`](Self::scores) gave, or that has drifted from there.
     pub(crate) fn lower_bound_at(&self, a: &[f64], u: &[f64], drift: Drift) -> f64 {
-        let squares = self.risk.weighted_magnitudes();
-        let square = self.winners(u).iter().map(|&j| u[j] * u[j]).sum();
+        let (squares, root) = (self.risk.weighted_magnitudes(), self.risk.ridge().sqrt());
+        let length = self.winners(u).iter().map(|&j| (root * u[j]).powi(2)).sum::<f64>().sqrt();
         let reach = self.winners(squares).iter().map(|&j| squares[j]).sum();
-        self.rounded_down(a, square, reach, drift)
+        self.rounded_down(a, length, reach, drift)
     }
 
-    /// `-sum c l*(a) - (lambda/2) square` less all rounding errors, for `square = ||w(a)||^2` and `reach` the largest sum of s_j over a support.
-    pub(crate) fn rounded_down(&self, a: &[f64], square: f64, reach: f64, drift: Drift) -> f64 {
+    /// `-sum c l*(a) - length^2 / 2` less all rounding errors, for `length = sqrt(lambda) ||w(a)||` (whose square has the units of f, and so their range) and
+    /// `reach` the largest sum of s_j over a support.
+    pub(crate) fn rounded_down(&self, a: &[f64], length: f64, reach: f64, drift: Drift) -> f64 {
         let (risk, n) = (self.risk, a.len());
         let (conjugate, y, c) = (risk.loss().conjugate(), risk.target(), risk.weights());
         let labels = if risk.loss().target() == TargetKind::Sign { 1.0 } else { 0.0 };
@@ -87,12 +88,12 @@ impl Dual<'_> {
             infeasible = if heavier > 0.0 { (sum.abs() + rounding * total) / heavier } else { 0.0 };
         }
         let drifted = relative_error(2 * drift.additions) * drift.size.sqrt();
-        let error = ((rounding + infeasible) * size.sqrt() + drifted) * reach.sqrt() / risk.ridge() * (1.0 + 1e-6);
-        let norm = square.sqrt() * (1.0 + relative_error(risk.dim() + 8));
-        let penalty = 0.5 * risk.ridge() * (norm + error).powi(2);
+        let roots = reach.sqrt() / risk.ridge().sqrt();
+        let error = ((rounding + infeasible) * size.sqrt() + drifted) * roots * (1.0 + 1e-6);
+        let penalty = 0.5 * (length * (1.0 + relative_error(risk.dim() + 16)) + error).powi(2);
         let slack = rounding * terms + infeasible * conjugates + 1e-15 * penalty;
         let bound = -self.mean_conjugate(a) - penalty - 1.1 * slack;
-        let vanishing = terms > 0.0 && terms < VANISHING;
+        let vanishing = [terms, size, reach].iter().any(|sum| *sum > 0.0 && *sum < VANISHING);
         if bound.is_finite() && infeasible < 1.0 && !vanishing { bound } else { f64::NEG_INFINITY }
     }
 

@@ -53,6 +53,22 @@ impl Covariance {
         Ok(Self { mean, ..Self::from_deviations(columns, &sizes, units) })
     }
 
+    /// The same about means that are known to be 0: `S = (1/n) sum_i x_i x_i'`.
+    ///
+    /// ```
+    /// use ksparse::{design::Dense, graphical::{Covariance, Units}};
+    /// let x = Dense::from_rows(2, 1, &[1.0, 3.0])?;
+    /// assert_eq!(Covariance::from_centred_samples(&x, Units::Original)?.matrix()[(0, 0)], 5.0);
+    /// # Ok::<(), ksparse::Error>(())
+    /// ```
+    pub fn from_centred_samples(samples: &dyn Design, units: Units) -> Result<Self> {
+        check_option(samples.nrows() > 0, "rows", samples.nrows(), "at least 1")?;
+        check_option(samples.ncols() > 0, "columns", samples.ncols(), "at least 1")?;
+        let columns = read(samples)?;
+        let sizes = sizes(&columns);
+        Ok(Self::from_deviations(columns, &sizes, units))
+    }
+
     /// From deviations, a column per variable, and the sizes of what they were subtracted from; means are set to 0.
     pub(super) fn from_deviations(mut columns: Mat<f64>, sizes: &[f64], units: Units) -> Self {
         let (n, p) = (columns.nrows(), columns.ncols());

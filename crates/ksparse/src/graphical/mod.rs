@@ -15,6 +15,7 @@ mod adm;
 mod barrier;
 mod component;
 mod covariance;
+mod default;
 mod discriminant;
 mod glasso;
 mod network;
@@ -24,9 +25,12 @@ mod triangle;
 mod tune;
 
 pub use covariance::{Covariance, Units};
+pub use default::default_solver;
 pub use discriminant::{Classes, Confusion, Rule, screen_by_t};
 pub use glasso::GraphicalLasso;
 pub use network::{Edge, Network, f_score};
 pub use precision::{Bounds, Method, Precision};
 pub use triangle::{coordinate, entry};
-pub use tune::{Family, Stability, Tuned, by_edges, cross_validate, ebic, held_out};
+pub use tune::{
+    Family, Stability, Tuned, by_edges, cross_validate, cross_validate_within, ebic, held_out, log_likelihood,
+};

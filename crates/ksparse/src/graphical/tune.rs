@@ -12,12 +12,13 @@
 //! selection", JRSS B 72, 2010.
 
 use super::covariance::{Covariance, Units};
+use super::discriminant::Classes;
 use super::network::Network;
 use super::precision::Precision;
 use crate::design::{Design, Rows};
-use crate::error::{Error, Result, check_option};
+use crate::error::{Error, Result, check_len, check_option};
 use crate::path::Path;
-use crate::select::Folds;
+use crate::select::{CvCell, Folds};
 use crate::solver::Solver;
 use faer::Mat;
 use rand::SeedableRng;
@@ -83,6 +84,24 @@ pub fn held_out(networks: &[Network], others: &Covariance) -> Result<Tuned> {
     Tuned::least(scores, None)
 }
 
+/// The mean log-likelihood of the samples behind `others` in their own units, under a network in those of `others`.
+///
+/// ```
+/// use ksparse::{design::Dense, graphical::{self, Covariance, Network, Units}};
+/// let x = Dense::from_rows(2, 1, &[-2.0, 2.0])?;
+/// let standard = Covariance::from_samples(&x, Units::Standardized)?;
+/// // A normal distribution of deviation 2, at 2.
+/// let expected = -0.5 - (2.0 * (2.0 * std::f64::consts::PI).sqrt()).ln();
+/// let found = graphical::log_likelihood(&Network::new(faer::mat![[1.0]]), &standard)?;
+/// assert!((found - expected).abs() < 1e-12);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
+pub fn log_likelihood(network: &Network, others: &Covariance) -> Result<f64> {
+    let constant = others.variables() as f64 * (2.0 * std::f64::consts::PI).ln();
+    let units: f64 = others.scale().iter().map(|scale| scale.ln()).sum();
+    Ok(-0.5 * (network.loss(others.matrix())? + constant) - units)
+}
+
 /// Scores networks by the extended Bayesian criterion; gamma from 0 (BIC) to 1, 0.5 is usual.
 pub fn ebic(networks: &[Network], covariance: &Covariance, gamma: f64) -> Result<Tuned> {
     check_option((0.0..=1.0).contains(&gamma), "gamma", gamma, "between 0 and 1")?;
@@ -107,29 +126,62 @@ pub fn ebic(networks: &[Network], covariance: &Covariance, gamma: f64) -> Result
 /// # Ok::<(), ksparse::Error>(())
 /// ```
 pub fn cross_validate(samples: &dyn Design, units: Units, folds: &Folds, family: &Family) -> Result<Tuned> {
-    if folds.of_row().len() != samples.nrows() {
-        return Err(Error::Shape { what: "folds", expected: samples.nrows(), found: folds.of_row().len() });
-    }
-    let score = |fold: usize| -> Result<Vec<f64>> {
+    check_len("folds", folds.of_row().len(), samples.nrows())?;
+    by_fold(folds, |fold| {
         let train = Covariance::from_samples(&Rows::new(samples, folds.training(fold))?, units)?;
         let other = train.of_others(&Rows::new(samples, folds.held_out(fold))?)?;
         Ok(held_out(&family(&train)?, &other)?.scores)
-    };
-    let scores: Vec<Vec<f64>> = (0..folds.count()).into_par_iter().map(score).collect::<Result<_>>()?;
-    average(&scores)
+    })
 }
 
-/// The mean and its standard error, member by member.
-pub(super) fn average(scores: &[Vec<f64>]) -> Result<Tuned> {
-    let count = scores.len() as f64;
-    let members = scores.iter().map(Vec::len).min().unwrap_or(0);
-    let mean = |c: usize| scores.iter().map(|s| s[c]).sum::<f64>() / count;
-    let means: Vec<f64> = (0..members).map(mean).collect();
-    let error = |c: usize| {
-        let square: f64 = scores.iter().map(|s| (s[c] - means[c]).powi(2)).sum();
-        (square / (count * (count - 1.0).max(1.0))).sqrt()
+/// The same within classes: the rows held out are scored about the class means of those trained on.
+///
+/// ```
+/// use ksparse::{Path, graphical::{self, Units}, select::Folds, simulate, solver::Grahtp};
+/// let sample = simulate::precision(200, 10, 10, 1);
+/// let labels: Vec<f64> = (0..200).map(|i| f64::from(i % 2)).collect();
+/// let solver = Grahtp::default();
+/// let family = graphical::by_edges(Path::over([0, 2, 4, 6, 8]), &solver);
+/// let folds = Folds::stratified(&labels, 5, 1)?;
+/// let tuned = graphical::cross_validate_within(&sample.train, &labels, Units::Original, &folds, &family)?;
+/// assert_eq!(tuned.scores.len(), 5);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
+pub fn cross_validate_within(
+    samples: &dyn Design,
+    labels: &[f64],
+    units: Units,
+    folds: &Folds,
+    family: &Family,
+) -> Result<Tuned> {
+    check_len("labels", labels.len(), samples.nrows())?;
+    check_len("folds", folds.of_row().len(), samples.nrows())?;
+    let part = |rows: Vec<usize>| -> Result<(Rows<&dyn Design>, Vec<f64>)> {
+        let labels = rows.iter().map(|&i| labels[i]).collect();
+        Ok((Rows::new(samples, rows)?, labels))
     };
-    let errors = (0..members).map(error).collect();
+    by_fold(folds, |fold| {
+        let (inside, own) = part(folds.training(fold))?;
+        let (outside, other) = part(folds.held_out(fold))?;
+        let classes = Classes::of(&inside, &own)?;
+        let train = classes.covariance(&inside, units)?;
+        let others = classes.of_others(&outside, &other, &train)?;
+        Ok(held_out(&family(&train)?, &others)?.scores)
+    })
+}
+
+/// Scores every fold, side by side, and averages.
+fn by_fold(folds: &Folds, score: impl Fn(usize) -> Result<Vec<f64>> + Sync) -> Result<Tuned> {
+    let scores: Vec<Vec<f64>> = (0..folds.count()).into_par_iter().map(&score).collect::<Result<_>>()?;
+    let sizes: Vec<f64> = (0..folds.count()).map(|fold| folds.held_out(fold).len() as f64).collect();
+    average(&scores, &sizes)
+}
+
+/// The mean over folds of these sizes and its standard error, member by member: as in every other cross-validation.
+fn average(scores: &[Vec<f64>], sizes: &[f64]) -> Result<Tuned> {
+    let members = scores.iter().map(Vec::len).min().unwrap_or(0);
+    let cell = |c: usize| CvCell::new(c, 0.0, scores.iter().map(|s| s[c]).collect(), sizes);
+    let (means, errors) = (0..members).map(cell).map(|cell| (cell.mean, cell.standard_error)).unzip();
     Tuned::least(means, Some(errors))
 }
 

@@ -123,9 +123,10 @@ fn keep_better(best: &mut Relaxed, trial: Relaxed) {
 fn measure(part: &mut dyn Part, norm: &SupportNorm, lambda: f64, w: Vec<f64>) -> Relaxed {
     let mut gradient = vec![0.0; w.len()];
     let loss = part.evaluate(&w, &mut gradient);
-    let u: Vec<f64> = gradient.iter().map(|g| -g / lambda).collect();
+    // lambda N*(g / lambda) by the square root of lambda: in units of f, and so in its range.
+    let u: Vec<f64> = gradient.iter().map(|g| -g / lambda.sqrt()).collect();
     let value = loss + lambda * norm.value(&w);
-    let bound = loss - dot(&gradient, &w) - lambda * norm.conjugate(&u);
+    let bound = loss - dot(&gradient, &w) - norm.conjugate(&u);
     Relaxed { w, shares: Vec::new(), gradient, loss, value, bound }
 }
 

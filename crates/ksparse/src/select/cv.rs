@@ -90,10 +90,7 @@ impl CrossValidation {
     /// returns `Break` the folds finished by then decide (two at least: `Err` otherwise).
     pub fn solve(&self, problem: &Problem, folds: &Folds, solver: &dyn Solver, watch: &mut Watch) -> Result<Selection> {
         let table = self.table(problem, folds, solver, watch)?;
-        let cell = match self.rule {
-            Rule::Best => table.best(),
-            Rule::OneStandardError => table.one_standard_error(),
-        };
+        let cell = table.winner(self.rule);
         let (k, lambda) = (cell.k, cell.lambda);
         let training = problem.on_all_rows()?;
         let solution = self.refit(&training.risk.reridged(lambda)?, k, solver, watch)?;

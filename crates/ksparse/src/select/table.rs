@@ -1,6 +1,6 @@
 //! What cross-validation measured, and which cell that favours.
 
-use super::Metric;
+use super::{Metric, Rule};
 use crate::error::{Error, Result, check_option};
 
 /// One cell of a table.
@@ -20,7 +20,7 @@ pub struct CvCell {
 }
 
 impl CvCell {
-    /// A cell from its scores, one per fold, and the weights of the folds (at least two).
+    /// A cell from its scores, one per fold, and the weights of the folds. The error of a single fold is unknown: 0.
     pub fn new(k: usize, lambda: f64, scores: Vec<f64>, fold_weights: &[f64]) -> Self {
         let total: f64 = fold_weights.iter().sum();
         let average = |of: &dyn Fn(f64) -> f64| {
@@ -28,7 +28,7 @@ impl CvCell {
         };
         let mean = average(&|score| score);
         let variance = average(&|score| (score - mean) * (score - mean));
-        let standard_error = (variance / (fold_weights.len() as f64 - 1.0)).sqrt();
+        let standard_error = (variance / (fold_weights.len() as f64 - 1.0).max(1.0)).sqrt();
         Self { k, lambda, scores, mean, standard_error }
     }
 }
@@ -43,11 +43,11 @@ pub struct CvTable {
 }
 
 impl CvTable {
-    /// A table of cells (at least one) scored on these folds.
+    /// A table of cells scored on these folds. A cell without a finite mean never wins; `Err` when there is no other.
     pub fn new(metric: Metric, folds: Vec<usize>, cells: Vec<CvCell>) -> Result<Self> {
         check_option(!cells.is_empty(), "cells", "empty", "at least one")?;
-        if let Some(index) = cells.iter().position(|cell| !cell.mean.is_finite()) {
-            return Err(Error::NotFinite { what: "cross-validation score", index });
+        if cells.iter().all(|cell| !cell.mean.is_finite()) {
+            return Err(Error::NotFinite { what: "cross-validation score", index: 0 });
         }
         Ok(Self { metric, folds, cells })
     }
@@ -69,7 +69,16 @@ impl CvTable {
 
     /// The mean with its sign such that lower is better.
     fn cost(&self, cell: &CvCell) -> f64 {
-        if self.metric.is_gain() { -cell.mean } else { cell.mean }
+        let cost = if self.metric.is_gain() { -cell.mean } else { cell.mean };
+        if cost.is_finite() { cost } else { f64::INFINITY }
+    }
+
+    /// The cell that wins by this rule.
+    pub fn winner(&self, rule: Rule) -> &CvCell {
+        match rule {
+            Rule::Best => self.best(),
+            Rule::OneStandardError => self.one_standard_error(),
+        }
     }
 
     /// The cell with the best mean; ties go to the smallest k, then to the largest lambda.

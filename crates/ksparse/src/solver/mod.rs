@@ -182,9 +182,9 @@ pub struct TraceRow {
     pub seconds: f64,
 }
 
-/// Why a solver stopped.
+/// Why a solver stopped. Files, JSON and Python spell it as [`code`](Self::code) does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Status {
     /// The support no longer changes: a fixed point of the method.
@@ -212,6 +212,32 @@ pub enum Status {
 }
 
 impl Status {
+    /// One word for programs; `Display` is for people.
+    ///
+    /// ```
+    /// assert_eq!(ksparse::Status::SupportStable.code(), "support-stable");
+    /// ```
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::SupportStable => "support-stable",
+            Self::Tolerance => "tolerance",
+            Self::Optimal => "optimal",
+            Self::Exhausted => "exhausted",
+            Self::Complete => "complete",
+            Self::Cycled => "cycled",
+            Self::Unattained => "unattained",
+            Self::Diverged => "diverged",
+            Self::MaxIterations => "max-iterations",
+            Self::TimeLimit => "time-limit",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// Whether the method came to its own end: nothing is left to do.
+    pub fn converged(self) -> bool {
+        matches!(self, Self::SupportStable | Self::Tolerance | Self::Optimal | Self::Exhausted | Self::Complete)
+    }
+
     /// Whether this is the thing to say even when the method also came to its natural end in the same iteration.
     pub(crate) fn outranks_convergence(self) -> bool {
         matches!(self, Self::Stopped | Self::Unattained)

@@ -4,7 +4,7 @@
 //! relaxation pays for shares with the larger ridge and is so much tighter.
 
 use crate::design::gram;
-use crate::dual::relative_error;
+use crate::dual::{VANISHING, relative_error};
 use crate::linalg::eigenvalues;
 use crate::objective::{Objective, Risk};
 use crate::relaxation::support_norm::SupportNorm;
@@ -50,11 +50,11 @@ impl Quadratic {
             let (pivot, slope) = (whole[(p, p)], linear[p]);
             for j in 0..p {
                 for i in 0..p {
-                    gram[(i, j)] -= whole[(i, p)] * whole[(j, p)] / pivot;
+                    gram[(i, j)] -= whole[(i, p)] / pivot * whole[(j, p)];
                 }
-                linear[j] -= slope * whole[(j, p)] / pivot;
+                linear[j] -= slope / pivot * whole[(j, p)];
             }
-            constant -= 0.5 * slope * slope / pivot;
+            constant -= 0.5 * (slope / pivot) * slope;
         }
         linear.truncate(p);
         let roots: Vec<f64> = risk.weighted_magnitudes()[..p].iter().map(|s| (s * scale).sqrt()).collect();
@@ -70,16 +70,19 @@ impl Quadratic {
         Some(Self { gram, linear, constant, ridge, roots, size: (2.0 * at_zero).sqrt(), relative })
     }
 
-    /// By how much a bound computed at w may be too high, given the square of the k largest entries of `gradient / ridge`.
+    /// By how much a bound computed at w may be too high, given the norm of the k largest entries of `gradient / sqrt(ridge)`. Infinite where numbers have left
+    /// their range.
     ///
     /// Entries of G are wrong by `h sqrt(s_i s_j)`, those of q by `h sqrt(s_j) sqrt(2 f(0))`, h covering their sums over the samples and ours over the columns. So with
     /// `r = sum_j sqrt(s_j) |w_j| + sqrt(2 f(0))` the value is wrong by `h r^2` and entry j of the gradient by `h sqrt(s_j) r`.
-    pub fn error(&self, w: &[f64], square: f64, working: &[usize], norm: &SupportNorm) -> f64 {
+    pub fn error(&self, w: &[f64], length: f64, working: &[usize], norm: &SupportNorm) -> f64 {
         let roots: Vec<f64> = working.iter().map(|&j| self.roots[j]).collect();
         let r = self.size + w.iter().zip(&roots).map(|(w, root)| w.abs() * root).sum::<f64>();
-        let gradient = 4.0 * self.relative * r * (2.0 * norm.conjugate(&roots)).sqrt();
-        let largest = self.ridge * square.sqrt();
-        4.0 * self.relative * r * r + (largest + gradient) * gradient / self.ridge + 1e-14 * self.ridge * square
+        let reach = 2.0 * norm.conjugate(&roots);
+        let gradient = 4.0 * self.relative * r * reach.sqrt() / self.ridge.sqrt();
+        let error = 4.0 * self.relative * r * r + (length + gradient) * gradient + 1e-14 * length * length;
+        let vanishing = [r * r, reach].iter().any(|sum| *sum > 0.0 && *sum < VANISHING);
+        if error.is_finite() && !vanishing { error } else { f64::INFINITY }
     }
 }
 

@@ -191,8 +191,8 @@ impl<'a> Tree<'a> {
             let mut part = Moments::new(&q.gram, &q.linear, q.constant, q.ridge, working.to_vec());
             let expected = q.error(&start, 0.0, working, norm);
             let relaxed = solve(&mut part, norm, q.ridge, start, &goal(self.enough + 2.0 * expected));
-            let u: Vec<f64> = relaxed.gradient.iter().map(|g| g / q.ridge).collect();
-            let slack = q.error(&relaxed.w, 2.0 * norm.conjugate(&u), working, norm);
+            let u: Vec<f64> = relaxed.gradient.iter().map(|g| g / q.ridge.sqrt()).collect();
+            let slack = q.error(&relaxed.w, (2.0 * norm.conjugate(&u)).sqrt(), working, norm);
             let bound = relaxed.bound - slack;
             let distance = relaxed.value - bound;
             return Bounded { relaxed, bound, distance, slack };
@@ -229,9 +229,10 @@ impl<'a> Tree<'a> {
         let vector = self.dual.plug_in_of(level.loss(), &mut z);
         let u = part.scores(&vector);
         let roots: Vec<f64> = working.iter().map(|&j| risk.weighted_magnitudes()[j].sqrt()).collect();
-        let (square, reach) = (2.0 * norm.conjugate(&u), 2.0 * norm.conjugate(&roots));
-        let bound = self.dual.rounded_down(&vector, square, reach, Drift::default());
-        let slack = -self.dual.mean_conjugate(&vector) - 0.5 * lambda * square - bound;
+        let lengths: Vec<f64> = u.iter().map(|u| lambda.sqrt() * u).collect();
+        let (square, reach) = (2.0 * norm.conjugate(&lengths), 2.0 * norm.conjugate(&roots));
+        let bound = self.dual.rounded_down(&vector, square.sqrt(), reach, Drift::default());
+        let slack = -self.dual.mean_conjugate(&vector) - 0.5 * square - bound;
         relaxed.gradient = u.iter().map(|u| -lambda * u).collect();
         let value = risk.loss().total(&z, risk.target(), risk.weights()) + lambda * norm.value(&relaxed.w);
         Bounded { relaxed, bound, distance: value - bound, slack }
@@ -240,7 +241,8 @@ impl<'a> Tree<'a> {
     /// Decides what the dual vector behind the relaxation decides by itself. Returns what no support closed by that goes below.
     fn fix(&self, decisions: &mut [Decision], working: &[usize], norm: &SupportNorm, at: &Bounded) -> f64 {
         let ridge = self.quadratic.as_ref().map_or(self.dual.risk().ridge(), |q| q.ridge);
-        let square = |a: usize| (at.relaxed.gradient[a] / ridge).powi(2);
+        // Times the ridge: in units of f, and so in its range.
+        let square = |a: usize| (at.relaxed.gradient[a] / ridge.sqrt()).powi(2);
         let open: Vec<usize> = (0..working.len()).filter(|&a| !norm.whole[a]).collect();
         let mut order: Vec<f64> = open.iter().map(|&a| square(a)).collect();
         order.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -248,7 +250,7 @@ impl<'a> Tree<'a> {
         let last = order.get(norm.k - 1).copied().unwrap_or(0.0);
         let next = order.get(norm.k).copied().unwrap_or(0.0);
         // The bound is safe; the squares exchanged have rounding errors of their own, each no larger than what was allowed for in the bound.
-        let exchanged = |gain: f64| at.bound + 0.5 * ridge * gain * (1.0 - 1e-9) - 4.0 * at.slack;
+        let exchanged = |gain: f64| at.bound + 0.5 * gain * (1.0 - 1e-9) - 4.0 * at.slack;
         let mut closed = f64::INFINITY;
         for &a in &open {
             let (with, without) = (exchanged(last - square(a)), exchanged(square(a) - next));
