@@ -198,8 +198,9 @@ impl<'a> Exactly<'a> {
             z.iter_mut().for_each(|z| *z = *z + shift);
         }
         let loss = sum((0..case.n).map(|i| self.weights[i] * self.loss(z[i], self.target[i])));
-        let square = sum(w.iter().map(|&w| Double::from(w) * Double::from(w)));
-        (loss + Double::from(0.5 * case.lambda) * square).to_f64()
+        // The ridge comes first: the square of a coefficient alone may vanish.
+        let penalty = sum(w.iter().map(|&w| Double::from(w) * Double::from(0.5 * case.lambda) * Double::from(w)));
+        (loss + penalty).to_f64()
     }
 
     /// f of a model of the original columns.
