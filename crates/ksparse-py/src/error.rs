@@ -22,6 +22,7 @@ pub fn to_py(error: Error) -> PyErr {
     match error {
         Error::Shape { .. }
         | Error::NotFinite { .. }
+        | Error::Overflow { .. }
         | Error::InvalidOption { .. }
         | Error::Target { .. }
         | Error::IndexOutOfRange { .. }

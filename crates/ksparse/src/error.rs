@@ -29,6 +29,12 @@ pub enum Error {
         /// Where (row, column or coordinate, counted from 0).
         index: usize,
     },
+    /// Finite input whose sums or products are beyond what a number can hold.
+    #[error("the {what} overflows: the numbers are too large; divide the columns or the target by a power of ten")]
+    Overflow {
+        /// The quantity.
+        what: &'static str,
+    },
     /// An option outside its range.
     #[error("option `{option}` is {value}, but must be {expected}")]
     InvalidOption {

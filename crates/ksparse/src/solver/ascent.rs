@@ -249,7 +249,7 @@ impl<'a> Ascent<'a> {
         // Of equal values the later one.
         let best = found.into_iter().rev().min_by(|a, b| a.value.total_cmp(&b.value));
         let best = best.ok_or(Error::NotFinite { what: "objective", index: 0 })?;
-        Ok((run.finish(best, status), self.best_a))
+        Ok((run.finish(best, status)?, self.best_a))
     }
 }
 

@@ -75,7 +75,7 @@ impl Solver for Auto {
         let first = run.begin(start)?;
         if let Some(samples) = objective.samples().filter(|_| objective.profile().corners) {
             let (at, status) = corners::search(&mut run, &Risk::of(samples), sparsity, first)?;
-            return Ok(run.finish(at, status));
+            return run.finish(at, status);
         }
         let mut plan = Plan::new(&run);
         let (mut at, mut status) = search(&mut run, first, &plan)?;
@@ -113,7 +113,7 @@ impl Solver for Auto {
         }
         let x = at.x.clone();
         let at = run.refit(at.support, x, &InnerOptions::EXACT)?;
-        Ok(run.finish(at, status))
+        run.finish(at, status)
     }
 }
 

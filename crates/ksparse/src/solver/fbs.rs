@@ -55,7 +55,7 @@ impl Solver for Fbs {
         loop {
             let counted = at.support.len() - run.budget.free.len();
             if counted == run.budget.k {
-                return Ok(run.finish(at, Status::Complete));
+                return run.finish(at, Status::Complete);
             }
             let gradient = run.gradient(&at)?;
             let outside = |j: usize| {
@@ -63,7 +63,7 @@ impl Solver for Fbs {
                 if taken { 0.0 } else { gradient[j].abs() }
             };
             let Some(&winner) = top_by(objective.dim(), 1, outside).first() else {
-                return Ok(run.finish(at, Status::SupportStable));
+                return run.finish(at, Status::SupportStable);
             };
             let mut support = at.support.clone();
             support.insert(support.partition_point(|&j| j < winner), winner);
@@ -73,7 +73,7 @@ impl Solver for Fbs {
             at = next;
             let complete = counted + 1 == run.budget.k;
             if let Some(status) = limit.filter(|s| !(complete && *s == Status::MaxIterations)) {
-                return Ok(run.finish(at, status));
+                return run.finish(at, status);
             }
         }
     }

@@ -85,10 +85,10 @@ impl Solver for Foba {
         // Each overshoot must lower the best value; this bounds the search even against rounding.
         for _ in 0..(10 * k + 100) {
             if k == 0 {
-                return Ok(run.finish(best, Status::Complete));
+                return run.finish(best, Status::Complete);
             }
             let Some(grown) = self.forward_step(&run, &at)? else {
-                return Ok(run.finish(best, Status::SupportStable));
+                return run.finish(best, Status::SupportStable);
             };
             let gain = at.value - grown.value;
             let overshoot = size(&grown) > k;
@@ -108,16 +108,16 @@ impl Solver for Foba {
             }
             let shown = if survived { &best } else { &at };
             if let Some(status) = run.record(&before, shown, None) {
-                return Ok(run.finish(best, status));
+                return run.finish(best, status);
             }
             let exhausted = gain <= self.least_gain * before.value.abs();
             // At size k: the step beyond either came back changed and better, or the search is over.
             let better = at.value < before.value - 1e-12 * before.value.abs();
             if exhausted || (overshoot && (survived || !better)) {
-                return Ok(run.finish(best, Status::Complete));
+                return run.finish(best, Status::Complete);
             }
         }
-        Ok(run.finish(best, Status::MaxIterations))
+        run.finish(best, Status::MaxIterations)
     }
 }
 

@@ -170,7 +170,7 @@ impl Solver for Grahtp {
                 }
                 let first = run.begin(start)?;
                 let (at, status) = descend(&mut run, first, self.scaled, 0.0)?;
-                Ok(run.finish(at, status))
+                run.finish(at, status)
             }
             (None, _) => {
                 let first = run.begin_at(start)?;
@@ -192,7 +192,7 @@ impl Grahtp {
             let truncated = step_and_keep(&run, &at, run.gradient(&at)?, eta);
             let next = self.debias(&run, &at, truncated, eta)?;
             if !next.value.is_finite() {
-                return Ok(run.finish(best, Status::Diverged));
+                return run.finish(best, Status::Diverged);
             }
             if next.value < best.value {
                 best = next.clone();
@@ -207,20 +207,20 @@ impl Grahtp {
             let settled = run.settled(&at, &next);
             at = next;
             if let Some(status) = limit.filter(|s| s.outranks_convergence()) {
-                return Ok(run.finish(best, status));
+                return run.finish(best, status);
             }
             if fixed {
                 // The method's own answer, also where a longer step than the theory's has passed a lower point on the way.
-                return Ok(run.finish(at, Status::SupportStable));
+                return run.finish(at, Status::SupportStable);
             }
             if cycled {
-                return Ok(run.finish(best, Status::Cycled));
+                return run.finish(best, Status::Cycled);
             }
             if settled {
-                return Ok(run.finish(best, Status::Tolerance));
+                return run.finish(best, Status::Tolerance);
             }
             if let Some(status) = limit {
-                return Ok(run.finish(best, status));
+                return run.finish(best, status);
             }
         }
     }
@@ -275,7 +275,7 @@ impl Grahtp {
             let stands = self.limits.tolerance > 0.0 && run.iterations >= since + PATIENCE;
             let settled = (stands || run.settled(&at, &next)).then_some(Status::Tolerance);
             if let Some(status) = limit.filter(|s| s.outranks_convergence()).or(settled).or(limit) {
-                return Ok(run.finish(best, status));
+                return run.finish(best, status);
             }
             at = next;
         }
@@ -283,7 +283,7 @@ impl Grahtp {
 
     /// Inexact debiasing: Barzilai-Borwein steps, halved until f falls enough.
     fn with_backtracking(&self, mut run: Run, mut at: Iterate) -> Result<Solution> {
-        let mut eta = 1.0 / run.gradient(&at)?.iter().fold(f64::MIN_POSITIVE, |m, g| m.max(g.abs()));
+        let mut eta = first_step(&run, &at)?;
         loop {
             let mut accepted = None;
             for _ in 0..60 {
@@ -300,12 +300,12 @@ impl Grahtp {
             }
             // No step lowers f any more: a fixed point, to rounding error.
             let Some((next, moved)) = accepted.filter(|(_, moved)| *moved > 0.0) else {
-                return Ok(run.finish(at, Status::Tolerance));
+                return run.finish(at, Status::Tolerance);
             };
             let limit = run.record(&at, &next, Some(eta));
             let settled = run.settled(&at, &next).then_some(Status::Tolerance);
             if let Some(status) = limit.filter(|s| s.outranks_convergence()).or(settled).or(limit) {
-                return Ok(run.finish(next, status));
+                return run.finish(next, status);
             }
             let (gradient, next_gradient) = (run.gradient(&at)?, run.gradient(&next)?);
             // s's / s'y, s the move and y the turn of the gradient over the two supports.
@@ -326,6 +326,36 @@ fn step_and_keep(run: &Run, at: &Iterate, gradient: &[f64], eta: f64) -> Iterate
     let support = run.budget.winners(run.budget.k, |j| moved[j].abs());
     let x = support.iter().map(|&j| moved[j]).collect();
     Iterate::new(support, x, f64::NAN, true)
+}
+
+/// A length to begin with, whatever the units of f and x: from one that moves the largest coordinate by 1, shorter while f rises, longer while f does not feel
+/// it, then as long as f falls further.
+fn first_step(run: &Run, at: &Iterate) -> Result<f64> {
+    let gradient = run.gradient(at)?;
+    let value = |eta: f64| run.objective.value(step_and_keep(run, at, gradient, eta).as_sparse());
+    let rounding = run.trifle(at, 1e-13)?;
+    let mut eta = 1.0 / gradient.iter().fold(f64::MIN_POSITIVE, |m, g| m.max(g.abs()));
+    let (mut shortened, mut lengthened) = (false, false);
+    let mut here = loop {
+        let here = value(eta)?;
+        let unfelt = (here - at.value).abs() <= rounding;
+        if here < at.value - rounding || (unfelt && shortened) || !(f64::MIN_POSITIVE..1e300).contains(&eta) {
+            break here;
+        }
+        if !unfelt && lengthened {
+            // Between a step that is not felt and one that is too long.
+            return Ok(eta / 16.0);
+        }
+        (shortened, lengthened) = (shortened || !unfelt, lengthened || unfelt);
+        eta = if unfelt { 16.0 * eta } else { eta / 16.0 };
+    };
+    loop {
+        let longer = value(4.0 * eta)?;
+        if longer.is_nan() || longer >= here {
+            return Ok(eta);
+        }
+        (eta, here) = (4.0 * eta, longer);
+    }
 }
 
 /// Refits on the way.

@@ -75,7 +75,7 @@ impl Solver for Grasp {
             let natural = natural.into_iter().find(|(fired, _)| *fired).map(|(_, status)| status);
             let ended = limit.filter(|s| s.outranks_convergence()).or(natural).or(limit);
             if let Some(status) = ended {
-                return Ok(run.finish(best, status));
+                return run.finish(best, status);
             }
         }
     }

@@ -78,7 +78,7 @@ pub(super) fn search(mut run: Run, start: Option<&Solution>) -> Result<Solution>
             (at, status) = descend(&mut run, at, true, 0.0)?;
             limit = Some(status);
         }
-        return Ok(run.finish(at, limit.unwrap_or(Status::SupportStable)));
+        return run.finish(at, limit.unwrap_or(Status::SupportStable));
     }
     // The last tenth comes with the first exchanges.
     let last = run.budget.k.div_ceil(10);
@@ -90,5 +90,5 @@ pub(super) fn search(mut run: Run, start: Option<&Solution>) -> Result<Solution>
         (at, limit) = pursue(&mut run, at, width, TRIFLE * worth, &ON_THE_WAY)?;
     }
     let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
-    Ok(run.finish(at, limit.unwrap_or(Status::SupportStable)))
+    run.finish(at, limit.unwrap_or(Status::SupportStable))
 }

@@ -200,6 +200,8 @@ impl<'a> Run<'a> {
         let zero = self.objective.at(SparseRef::ZERO)?;
         Ok(match check_finite("gradient (so the data)", zero.gradient()?) {
             Err(error) => error,
+            // Samples are checked on the way in: what is not finite now has overflowed.
+            Ok(()) if self.objective.samples().is_some() => Error::Overflow { what: "objective" },
             Ok(()) => Error::NotFinite { what: "objective", index: 0 },
         })
     }
@@ -357,15 +359,22 @@ impl<'a> Run<'a> {
         self.limits.tolerance > 0.0 && moved <= self.limits.tolerance * length
     }
 
-    pub fn finish(self, best: Iterate, status: Status) -> Solution {
-        Solution {
+    /// The answer. Numbers beyond all bounds are none: `Err`.
+    pub fn finish(self, best: Iterate, status: Status) -> Result<Solution> {
+        if !best.value.is_finite() {
+            return Err(Error::Overflow { what: "objective at the best point" });
+        }
+        if check_finite("coefficients", &best.x).is_err() {
+            return Err(Error::Overflow { what: "coefficients at the best point" });
+        }
+        Ok(Solution {
             support: best.support,
             coefficients: best.x,
             value: best.value,
             iterations: self.iterations,
             status: if best.attained { status } else { Status::Unattained },
             trace: self.trace,
-        }
+        })
     }
 }
 

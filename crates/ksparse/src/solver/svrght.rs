@@ -141,7 +141,7 @@ fn finish(run: Run, mut best: Iterate, refit: bool, status: Status) -> Result<So
             best = refitted;
         }
     }
-    Ok(run.finish(best, status))
+    run.finish(best, status)
 }
 
 impl Svrght {

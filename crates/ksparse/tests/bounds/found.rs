@@ -128,3 +128,25 @@ fn a_perfect_fit_ends() {
         }
     }
 }
+
+/// Entries of 1e200 and targets of 1e300 gave models of NaN that could not be read back.
+#[test]
+fn numbers_that_overflow_are_an_error_and_never_a_model() {
+    let mut sample = rng(21);
+    let x = Table::from_fn(30, 3, |_, _| crate::common::normal(&mut sample));
+    let y: Vec<f64> = (0..30).map(|i| x.at(i, 0) - x.at(i, 2)).collect();
+    for (columns, target) in [(1e200, 1.0), (1e-200, 1.0), (1.0, 1e300), (1e150, 1e150)] {
+        let large = Table::from_fn(30, 3, |i, j| x.at(i, j) * columns);
+        let y: Vec<f64> = y.iter().map(|y| y * target).collect();
+        let risk = Risk::new(large.dense(), &y, Squared::default()).unwrap().with_ridge(0.1).unwrap();
+        for risk in [risk.reridged(1e-3).unwrap(), risk.reridged(0.1).unwrap().with_intercept()] {
+            for name in solver::NAMES {
+                // An error or a model of numbers.
+                if let Ok(solution) = solver::by_name(name).unwrap().fit(&risk, &Sparsity::new(2)) {
+                    let finite = solution.coefficients.iter().all(|c| c.is_finite()) && solution.value.is_finite();
+                    assert!(finite, "{name}: {solution:?}");
+                }
+            }
+        }
+    }
+}

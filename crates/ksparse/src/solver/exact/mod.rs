@@ -87,7 +87,7 @@ impl Solver for Exact {
         let run = Run::new(self.name(), &levels[0], sparsity, &Limits { time_limit, ..self.limits }, watch)?;
         let best = refit(risk, &levels, first.support, first.coefficients)?;
         if first.status == Status::Stopped {
-            return Ok(run.finish(best, Status::Stopped));
+            return run.finish(best, Status::Stopped);
         }
         let deadline = self.limits.time_limit.and_then(|limit| started.checked_add(limit));
         let tree = Tree::new(risk, &levels, sparsity, self.limits.tolerance)?.until(deadline);
@@ -163,7 +163,7 @@ impl Exact {
             children = tree.branch(&node, &|| interrupted(&best));
             nodes += children.len();
         };
-        Ok(run.into_inner().finish(best, status))
+        run.into_inner().finish(best, status)
     }
 
     /// The risk itself if its loss is smooth; else with the corners rounded off, ever sharper, down to a tenth of what the tolerance allows.
