@@ -16,8 +16,8 @@ use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMetho
 use pyo3::exceptions::{PyStopIteration, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::cell::OnceCell;
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What Python knows of a function, read from a dictionary with these keys.
@@ -220,12 +220,12 @@ struct HessianAt<'a> {
     indices: Vec<usize>,
     values: Vec<f64>,
     /// On its own coordinates, by columns.
-    own: OnceCell<Vec<f64>>,
+    own: OnceLock<Vec<f64>>,
 }
 
 impl<'a> HessianAt<'a> {
     fn new(function: &'a Function, block: &'a Py<PyAny>, x: SparseRef) -> Self {
-        Self { function, block, indices: x.indices.to_vec(), values: x.values.to_vec(), own: OnceCell::new() }
+        Self { function, block, indices: x.indices.to_vec(), values: x.values.to_vec(), own: OnceLock::new() }
     }
 
     fn x(&self) -> SparseRef<'_> {

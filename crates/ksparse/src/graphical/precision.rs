@@ -12,7 +12,7 @@ use crate::restricted::Restricted;
 use crate::solver::Solution;
 use crate::sparsity::SparseRef;
 use faer::Mat;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// The interval that the eigenvalues of a precision matrix are confined to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -260,7 +260,7 @@ impl Objective for Precision {
             model: self,
             value,
             hessian: LogDetHessian { inverse },
-            gradient: OnceCell::new(),
+            gradient: OnceLock::new(),
         }))
     }
 
@@ -296,7 +296,7 @@ struct PrecisionPoint<'a> {
     model: &'a Precision,
     value: f64,
     hessian: LogDetHessian,
-    gradient: OnceCell<Vec<f64>>,
+    gradient: OnceLock<Vec<f64>>,
 }
 
 impl Point for PrecisionPoint<'_> {

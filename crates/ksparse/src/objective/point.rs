@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::linalg::MatrixMut;
 
 /// An objective evaluated at one x. What its parts have in common (a linear predictor, an inverse) is computed once and kept.
-pub trait Point {
+pub trait Point: Sync {
     /// f(x).
     fn value(&self) -> f64;
 
@@ -39,7 +39,7 @@ impl Point for FirstOrder {
 }
 
 /// Second derivatives of an objective at one point.
-pub trait Hessian {
+pub trait Hessian: Sync {
     /// Its diagonal.
     fn diagonal(&self, out: &mut [f64]) -> Result<()>;
 

@@ -16,6 +16,7 @@
 use super::corners;
 use super::exchange::{Effort, polish};
 use super::grahtp::descend;
+use super::kick;
 use super::prune::{Drop, prune, widen_and_prune};
 use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
@@ -110,6 +111,13 @@ impl Solver for Auto {
         if plan.drop == Drop::Smallest && plan.second_order && !is_limit(status) {
             plan.drop = Drop::Cheapest;
             (at, status) = refine(&mut run, at, &plan, f64::INFINITY)?;
+        }
+        let kicks = start.is_none() && kick::affordable(&objective.profile(), run.budget.k, objective.dim());
+        if kicks && !is_limit(status) {
+            let (next, limit) = kick::search(&mut run, at.clone())?;
+            let recorded = if next.value < at.value { run.record(&at, &next, None) } else { None };
+            at = next;
+            status = limit.or(recorded).unwrap_or(status);
         }
         let x = at.x.clone();
         let at = run.refit(at.support, x, &InnerOptions::EXACT)?;

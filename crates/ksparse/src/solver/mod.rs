@@ -31,6 +31,7 @@ mod foba;
 mod grahtp;
 mod grasp;
 mod grow;
+mod kick;
 mod model;
 mod model_search;
 mod prune;
@@ -39,6 +40,7 @@ mod sdiht;
 mod svrght;
 mod swap;
 mod tableau;
+mod wide;
 
 pub use ascent::DualStep;
 pub use auto::Auto;

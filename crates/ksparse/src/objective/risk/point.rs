@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::linalg::MatrixMut;
 use crate::objective::{Hessian, Point};
 use crate::sparsity::SparseRef;
-use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// The risk at x: one product X w, from which everything else follows.
 pub(super) struct RiskPoint<'a> {
@@ -18,8 +18,8 @@ pub(super) struct RiskPoint<'a> {
     /// Weighted derivatives and curvatures of the losses.
     derivatives: Vec<f64>,
     curvatures: Vec<f64>,
-    gradient: OnceCell<Vec<f64>>,
-    hessian: OnceCell<RiskHessian<'a>>,
+    gradient: OnceLock<Vec<f64>>,
+    hessian: OnceLock<RiskHessian<'a>>,
 }
 
 impl<'a> RiskPoint<'a> {
@@ -35,8 +35,8 @@ impl<'a> RiskPoint<'a> {
             value: loss + risk.penalty(x),
             derivatives,
             curvatures,
-            gradient: OnceCell::new(),
-            hessian: OnceCell::new(),
+            gradient: OnceLock::new(),
+            hessian: OnceLock::new(),
         })
     }
 
