@@ -20,8 +20,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// Multiply-adds that all local searches together may take: half a second or so.
-const WORK: f64 = 1.5e9;
+/// Multiply-adds that all local searches together may take: less than a second.
+const WORK: f64 = 1.6e9;
 
 /// Rounds at most: where a local search costs nothing, hundreds are enough.
 const ROUNDS: usize = 40;
@@ -32,13 +32,13 @@ const TOGETHER: u64 = 8;
 /// Answers that make up the core.
 const ELITE: usize = 40;
 
-/// Whether a problem can afford kicks: f is quadratic, and some ten local searches with the rows of H that they need take a quarter of the work allowed for.
+/// Whether a problem can afford kicks: f is quadratic, and ten local searches with the rows of H that they need take no more than the work allowed for.
 pub(super) fn affordable(profile: &Profile, k: usize, dim: usize) -> bool {
     let (k, p) = (k as f64, dim as f64);
     let Some(cost) = profile.hessian else { return false };
     // Growing forward, and as many exchanges again.
     let (local, rows) = (6.0 * k * k * p, 4.0 * k * cost.of(1, dim));
-    profile.quadratic && 10.0 * local + rows <= 0.25 * WORK
+    profile.quadratic && 10.0 * local + rows <= WORK
 }
 
 /// What all local searches have in common.

@@ -101,6 +101,14 @@ impl Hessian for RiskHessian<'_> {
     fn block(&self, left: &[usize], right: &[usize], mut out: MatrixMut<'_>) -> Result<()> {
         if left == right {
             symmetric(self.risk.design.gather(left), &self.weights, &mut out);
+        } else if left.len() == 1 && right.iter().copied().eq(0..self.risk.design.ncols()) {
+            // A whole row: one pass over the data.
+            let mut column = vec![0.0; self.weights.len()];
+            self.risk.design.mul(SparseRef::new(left, &[1.0]), &mut column);
+            column.iter_mut().zip(&self.weights).for_each(|(x, w)| *x *= w);
+            let mut row = vec![0.0; right.len()];
+            self.risk.design.tmul(&column, &mut row);
+            row.into_iter().enumerate().for_each(|(b, v)| out[(0, b)] = v);
         } else {
             self.risk.design.cross(left, right, &self.weights, out.reborrow());
         }
