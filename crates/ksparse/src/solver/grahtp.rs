@@ -334,7 +334,8 @@ fn first_step(run: &Run, at: &Iterate) -> Result<f64> {
     let gradient = run.gradient(at)?;
     let value = |eta: f64| run.objective.value(step_and_keep(run, at, gradient, eta).as_sparse());
     let rounding = run.trifle(at, 1e-13)?;
-    let mut eta = 1.0 / gradient.iter().fold(f64::MIN_POSITIVE, |m, g| m.max(g.abs()));
+    let first = 1.0 / gradient.iter().fold(f64::MIN_POSITIVE, |m, g| m.max(g.abs()));
+    let mut eta = first;
     let (mut shortened, mut lengthened) = (false, false);
     let mut here = loop {
         let here = value(eta)?;
@@ -343,8 +344,8 @@ fn first_step(run: &Run, at: &Iterate) -> Result<f64> {
             break here;
         }
         if !unfelt && lengthened {
-            // Between a step that is not felt and one that is too long.
-            return Ok(eta / 16.0);
+            // From not felt to too long: there is nothing to gain from here.
+            return Ok(first);
         }
         (shortened, lengthened) = (shortened || !unfelt, lengthened || unfelt);
         eta = if unfelt { 16.0 * eta } else { eta / 16.0 };
