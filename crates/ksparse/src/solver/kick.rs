@@ -96,7 +96,8 @@ pub(super) fn search(run: &mut Run, at: Iterate) -> Result<(Iterate, Option<Stat
         limit = run.poll(&at, 0, None);
     }
     let found = refitted(run, &best)?;
-    Ok((if found.value < at.value { found } else { at }, limit))
+    // The same support again, refitted to other last digits, is no news.
+    Ok((if found.value < at.value - least { found } else { at }, limit))
 }
 
 /// The point of f that a state stands for, as exact as a refit makes it.
