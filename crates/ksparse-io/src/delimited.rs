@@ -283,11 +283,11 @@ pub(crate) fn write(table: &Table, out: &mut dyn Write, options: &WriteOptions) 
     let (design, n, p) = (table.matrix.design(), table.nrows(), table.ncols());
     let mut line = Vec::new();
     if table.target.is_some() {
-        push_field(&mut line, table.target_name.as_deref().unwrap_or("y"), separator)?;
+        push_field(&mut line, &table.target_column(), separator)?;
         line.push(separator);
     }
     if table.weights.is_some() {
-        line.extend_from_slice(b"weight");
+        push_field(&mut line, &table.weight_column(), separator)?;
         line.push(separator);
     }
     for j in 0..p {

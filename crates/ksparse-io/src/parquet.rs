@@ -195,10 +195,10 @@ pub(crate) fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     };
     let mut fields = Vec::new();
     if let Some(target) = &table.target {
-        fields.push(field(table.target_name.as_deref().unwrap_or("y"), matches!(target, Target::Text(_)))?);
+        fields.push(field(&table.target_column(), matches!(target, Target::Text(_)))?);
     }
     if table.weights.is_some() {
-        fields.push(field("weight", false)?);
+        fields.push(field(&table.weight_column(), false)?);
     }
     let (n, p) = (table.nrows(), table.ncols());
     for j in 0..p {

@@ -31,6 +31,23 @@ pub struct Table {
 }
 
 impl Table {
+    /// What the target's column is called where it stands among the features: by its own name, or `y`, unless a feature has that name.
+    pub fn target_column(&self) -> String {
+        self.unlike_features(self.target_name.as_deref().unwrap_or("y"))
+    }
+
+    /// The same for the column of weights.
+    pub fn weight_column(&self) -> String {
+        self.unlike_features("weight")
+    }
+
+    /// The name, or with a number that makes it no feature's.
+    fn unlike_features(&self, name: &str) -> String {
+        let taken = |name: &str| self.names.as_ref().is_some_and(|names| names.iter().any(|known| known == name));
+        let numbered = (2..).map(|number| format!("{name}.{number}"));
+        std::iter::once(name.to_string()).chain(numbered).find(|name| !taken(name)).unwrap_or_default()
+    }
+
     /// A matrix and nothing else, as if read from nowhere.
     pub fn new(matrix: Matrix) -> Self {
         Self {
