@@ -1,5 +1,5 @@
-# Tests run in the test profile: optimised, with overflow checks, without the release profile's link-time optimisation, which would
-# be repeated for every test binary after every change.
+# Tests run in the test profile: optimised, with overflow checks, without the release profile's link-time optimisation,
+# which would be repeated for every test binary after every change.
 CARGO ?= cargo
 BUILD := --locked --workspace
 

@@ -23,7 +23,8 @@ def solver(problem: Problem, name: str, double: bool = False, steps: Callable[[P
     import skscope
     from jax.experimental.sparse import BCOO
 
-    # JAX keeps what it compiles beside the data: after the first fit compilation is a look-up, and the clocks need no correction.
+    # JAX keeps what it compiles beside the data: after the first fit compilation is a look-up, and the clocks need no
+    # correction.
     jax.config.update("jax_compilation_cache_dir", tempfile.mkdtemp(dir=problem.where))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

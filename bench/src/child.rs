@@ -28,7 +28,8 @@ const THREAD_VARIABLES: [&str; 5] =
 /// When the child was started, in seconds since 1970: from there its first, cold, fit is timed.
 pub const STARTED: &str = "KSPARSE_BENCH_STARTED";
 
-/// By the wall a child may take so many times its cap: on a busy machine it waits, and a time-out must mean that the time was used.
+/// By the wall a child may take so many times its cap: on a busy machine it waits, and a time-out must mean that the
+/// time was used.
 const PATIENCE: u32 = 30;
 
 /// Runs `program` with `arguments`, `input` on its standard input, for at most `cap` of processor time.
@@ -69,7 +70,8 @@ pub fn run(program: &Path, arguments: &[&str], input: &str, cap: Duration) -> Ou
     let (stdout, stderr) = (stdout.join().unwrap_or_default(), stderr.join().unwrap_or_default());
     Ok(match status.signal() {
         _ if status.success() => Ended::Printed(stdout),
-        // At both limits the kernel kills, as we do; what else could kill is the system short of memory, before its time was up.
+        // At both limits the kernel kills, as we do; what else could kill is the system short of memory, before its
+        // time was up.
         Some(KILLED) if clock.elapsed() >= cap => Ended::TimeOut,
         Some(signal) => Ended::Failed(match reason(&stderr) {
             "" => signal_name(signal),

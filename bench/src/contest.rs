@@ -68,8 +68,8 @@ pub struct Score {
     /// See `precision`.
     #[serde(deserialize_with = "number")]
     pub recall: f64,
-    /// Error on the rows held out, at the returned coefficients and after the refit: share of wrong labels, mean squared error, or the objective of a
-    /// network on their covariance.
+    /// Error on the rows held out, at the returned coefficients and after the refit: share of wrong labels, mean
+    /// squared error, or the objective of a network on their covariance.
     #[serde(deserialize_with = "number")]
     pub test_returned: f64,
     /// See `test_returned`.
@@ -162,8 +162,8 @@ pub struct Contest<'a> {
 pub const LONG_CAP: Duration = Duration::from_secs(900);
 
 impl<'a> Contest<'a> {
-    /// With this program as ksparse; gives the fits half of the machine's memory: one that asks for more fails alone instead of taking the
-    /// machine with it.
+    /// With this program as ksparse; gives the fits half of the machine's memory: one that asks for more fails alone
+    /// instead of taking the machine with it.
     pub fn new(python: Option<&'a Path>, cap: Duration) -> Outcome<Self> {
         let total = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
             text.lines()
@@ -188,8 +188,8 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// ksparse on these numbers of threads, then the peers, then the judge. The data are in `dir`. With a folder to keep them in, fits found there are not
-    /// repeated.
+    /// ksparse on these numbers of threads, then the peers, then the judge. The data are in `dir`. With a folder to
+    /// keep them in, fits found there are not repeated.
     pub fn fits(&self, dir: &Path, threads: &[usize], peers: &[&str], kept: Option<&Path>) -> Outcome<Vec<Row>> {
         let meta = Meta::read(dir)?;
         let place = text(dir);

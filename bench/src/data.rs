@@ -1,4 +1,5 @@
-//! Data on disk: raw little-endian arrays and a small JSON file beside them, read by ksparse and memory-mapped by the peers.
+//! Data on disk: raw little-endian arrays and a small JSON file beside them, read by ksparse and memory-mapped by the
+//! peers.
 //!
 //! ```text
 //! meta.json      what follows, and the settings of the problem

@@ -1,6 +1,7 @@
 //! ksparse in the field of its peers: many workloads, everything the judge can say, a table and a figure.
 //!
-//! What is finished is kept, fit by fit and then as one file per data set, so that an interrupted run goes on where it was (`--resume`).
+//! What is finished is kept, fit by fit and then as one file per data set, so that an interrupted run goes on where it
+//! was (`--resume`).
 
 use crate::Outcome;
 use crate::contest::{Contest, Row, text, write_whole};

@@ -35,8 +35,8 @@ struct Found {
     note: String,
 }
 
-/// Fits once, then up to `repeats` times, and prints times and answer as JSON. The clock runs from the arrays in memory to the solution;
-/// `cold` is from the start of the process to the end of the first fit.
+/// Fits once, then up to `repeats` times, and prints times and answer as JSON. The clock runs from the arrays in memory
+/// to the solution; `cold` is from the start of the process to the end of the first fit.
 pub fn fit(dir: &Path, solver: &str, threads: usize, repeats: usize) -> Outcome {
     let data = Loaded::read(dir)?;
     let pool = Threads::new(threads)?;
@@ -99,8 +99,8 @@ fn one(data: &Loaded, solver: &str) -> Outcome<Found> {
 
 /// Fits once on one thread and prints the resident memory before and at the peak of the fit, in bytes.
 ///
-/// Before: the whole process with the data loaded, that is the design as given (once), the target, and the program itself. The
-/// kernel's high-water mark is reset at that point, so the peak is that of the fit and of nothing earlier.
+/// Before: the whole process with the data loaded, that is the design as given (once), the target, and the program
+/// itself. The kernel's high-water mark is reset at that point, so the peak is that of the fit and of nothing earlier.
 pub fn memory(dir: &Path, solver: &str) -> Outcome {
     let data = Loaded::read(dir)?;
     let solver = solver::by_name(solver)?;

@@ -84,8 +84,8 @@ fn word<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or("?")
 }
 
-/// The answers of `solver` on a workload, beside ksparse's row of the same seed: a failure of ksparse stays in and counts against it
-/// (its figures are NaN, which no comparison accepts), a peer without an answer is left out.
+/// The answers of `solver` on a workload, beside ksparse's row of the same seed: a failure of ksparse stays in and
+/// counts against it (its figures are NaN, which no comparison accepts), a peer without an answer is left out.
 fn beside<'r>(rows: &'r [Row], workload: &'r str, solver: &str) -> Vec<(&'r Row, &'r Row)> {
     let of = |name: &str| rows.iter().filter(move |r| r.workload == workload && r.solver == name).collect::<Vec<_>>();
     let (own, other) = (of("ksparse"), of(solver));

@@ -1,4 +1,5 @@
-//! Networks: the fast minimiser against the reference, a large fit, and scikit-learn's graphical lasso beside a fit and a path.
+//! Networks: the fast minimiser against the reference, a large fit, and scikit-learn's graphical lasso beside a fit and
+//! a path.
 //!
 //! The clocks are processor seconds on one thread, but for the large fit: two threads, the wall.
 
@@ -65,7 +66,8 @@ fn minimisers() -> Outcome<Value> {
     Ok(json!({"what": "minimisers", "p": p, "k": k, "newton": fast, "adm": slow, "apart": (newton - adm).abs()}))
 }
 
-/// One fit, by GraHTP as published and in units of curvature, beside the graphical lasso with about as many edges; the best of three each.
+/// One fit, by GraHTP as published and in units of curvature, beside the graphical lasso with about as many edges; the
+/// best of three each.
 fn fit(dir: &Path, python: Option<&Path>) -> Outcome<Value> {
     let (p, k) = (200, 200);
     let (model, samples) = model(400, p)?;

@@ -1,8 +1,9 @@
-//! The products against what the memory can deliver, measured alternately in one process so that both see the same machine.
+//! The products against what the memory can deliver, measured alternately in one process so that both see the same
+//! machine.
 //!
-//! On one thread the clock is the processor time: on a busy machine the shortest of several wall times favours the shorter of two
-//! pieces of work, which more often gets through between two interruptions. With more threads only the wall can be timed, and the
-//! figure is worth something on an idle machine only.
+//! On one thread the clock is the processor time: on a busy machine the shortest of several wall times favours the
+//! shorter of two pieces of work, which more often gets through between two interruptions. With more threads only the
+//! wall can be timed, and the figure is worth something on an idle machine only.
 
 use crate::Outcome;
 use crate::fit::cpu_seconds;

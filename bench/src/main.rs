@@ -10,8 +10,8 @@
 //! graphs  <dir> [--quick] [<interpreter>]                            networks: minimisers, a fit, paths, a large fit
 //! ```
 //!
-//! `run` and `field` start the others (and the peers' adapters in Python) as child processes, one per fit: a solver that crashes, leaks or
-//! takes too long harms nobody else's figures.
+//! `run` and `field` start the others (and the peers' adapters in Python) as child processes, one per fit: a solver
+//! that crashes, leaks or takes too long harms nobody else's figures.
 
 mod child;
 mod contest;

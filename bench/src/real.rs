@@ -15,8 +15,8 @@ enum Treatment {
     AsTheyAre,
     /// Each row scaled to norm 1.
     UnitRows,
-    /// Each column (and a response) centred, each column divided by its standard deviation, as found on the rows to fit on: the problem has no
-    /// intercept.
+    /// Each column (and a response) centred, each column divided by its standard deviation, as found on the rows to fit
+    /// on: the problem has no intercept.
     Standardised,
 }
 

@@ -66,7 +66,8 @@ impl Workload {
         matches!(self.source, Source::File(_))
     }
 
-    /// The data of a seed, with `held_out` further rows of the same truth (a file decides itself how many). `folder` has the files.
+    /// The data of a seed, with `held_out` further rows of the same truth (a file decides itself how many). `folder`
+    /// has the files.
     pub fn draw(&self, seed: u64, held_out: usize, folder: Option<&Path>) -> Outcome<Drawn> {
         match &self.source {
             Source::Logistic { n, p, correlation } => {

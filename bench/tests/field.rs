@@ -74,7 +74,8 @@ fn python() -> Option<PathBuf> {
     candidates.into_iter().find(works)
 }
 
-/// The judge is an independent computation: it must find what ksparse claims, at the coefficients and after a refit on their support.
+/// The judge is an independent computation: it must find what ksparse claims, at the coefficients and after a refit on
+/// their support.
 #[test]
 fn the_judge_agrees_with_what_ksparse_reports() {
     let Some(python) = python() else {

@@ -24,7 +24,8 @@ pub struct Split {
 /// Where documents come from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Source {
-    /// A file in the folder of `--data`, the labels that count as +1 (all of two classes when empty), p, and whether rows are scaled to norm 1.
+    /// A file in the folder of `--data`, the labels that count as +1 (all of two classes when empty), p, and whether
+    /// rows are scaled to norm 1.
     File { name: &'static str, positive: &'static str, features: usize, unit_rows: bool },
     /// The text model.
     Model(Text),
@@ -44,7 +45,8 @@ pub struct Collection {
     without: usize,
 }
 
-/// The collections of a run: rcv1 and news20 as files with `--data`, of their shapes without, a small one for a quick run without.
+/// The collections of a run: rcv1 and news20 as files with `--data`, of their shapes without, a small one for a quick
+/// run without.
 pub fn collections(settings: &Settings) -> Vec<Collection> {
     let file = |name, positive, features, unit_rows| Source::File { name, positive, features, unit_rows };
     match (&settings.data, settings.quick) {

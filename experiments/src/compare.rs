@@ -218,7 +218,8 @@ pub fn clearly_faster(name: &str, seconds: &Curves) -> Finding {
     Finding::new(format!("{name}: GraHTP is clearly faster than GraSP and FBS."), verdict(count).map(|v| (ours, v)))
 }
 
-/// The factor between forward selection and FGraHTP on the first and the second collection: the files, or their simulated shapes.
+/// The factor between forward selection and FGraHTP on the first and the second collection: the files, or their
+/// simulated shapes.
 pub fn advantage_grows(plots: &[(&str, Plots)], kind: &str) -> Option<Finding> {
     let of = |start: &str| plots.iter().find(|(name, _)| *name == format!("{start}{kind}"));
     let (rcv1, news20) = (of("rcv1")?, of("news20")?);

@@ -1,8 +1,8 @@
 //! E1: logistic regression on simulated data.
 //!
-//! p = 1000 features, 100 true coefficients N(0, 1), `P(v = 1 | u) = sigma(2 w'u)`, loss `log(1 + exp(-2 v w'u))`, ridge 1e-4. The arXiv text has
-//! rows of an AR(1) process with 0.5, the ICML text independent rows. Case 1: k = 100 and n grows; case 2: n stays and k grows. Estimation
-//! error `||w - wbar||` and CPU time.
+//! p = 1000 features, 100 true coefficients N(0, 1), `P(v = 1 | u) = sigma(2 w'u)`, loss `log(1 + exp(-2 v w'u))`,
+//! ridge 1e-4. The arXiv text has rows of an AR(1) process with 0.5, the ICML text independent rows. Case 1: k = 100
+//! and n grows; case 2: n stays and k grows. Estimation error `||w - wbar||` and CPU time.
 
 mod findings;
 

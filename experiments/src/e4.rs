@@ -1,7 +1,7 @@
 //! E4: sparse precision matrices on simulated data.
 //!
-//! `O = B + sigma I`, pairs of B are 1 with probability 0.1, sigma such that cond(O) = p; 100 samples to fit, 100 to choose the number of edges
-//! (or the penalty) by their likelihood. Section 4.3 of arXiv 1311.5750.
+//! `O = B + sigma I`, pairs of B are 1 with probability 0.1, sigma such that cond(O) = p; 100 samples to fit, 100 to
+//! choose the number of edges (or the penalty) by their likelihood. Section 4.3 of arXiv 1311.5750.
 
 use crate::frame::{
     Cell, CpuClock, Curves, Experiment, Figure, Finding, Page, Result, Row, Settings, Summary, Table, Verdict, cpu,
@@ -62,7 +62,8 @@ impl Experiment for PrecisionSimulation {
         };
         let p = if settings.quick { 15 } else { 60 };
         let mut cells = ["grahtp", "glasso", "truth"].map(|m| cell("frequencies", p, settings.seed, m)).to_vec();
-        // Where the findings differ from the paper's, too few samples are to blame: ten times as many show whether they are.
+        // Where the findings differ from the paper's, too few samples are to blame: ten times as many show whether they
+        // are.
         let sizes: &[usize] = if settings.quick { &[15] } else { &[30, 60, 120] };
         for &p in sizes {
             for seed in settings.seeds(20, 2) {
@@ -267,7 +268,8 @@ fn row(cell: &Cell, sample: &PrecisionSample, record: &str, network: &Network, l
     Row { record: record.to_string(), objective: loss, seconds, ..cell.row() }.measures(measures)
 }
 
-/// How often each pair is an edge over replicas of the samples, the matrix staying the same: one row per pair, its coordinate as k.
+/// How often each pair is an edge over replicas of the samples, the matrix staying the same: one row per pair, its
+/// coordinate as k.
 fn frequencies(cell: &Cell, replicas: usize) -> Result<Vec<Row>> {
     let (n, p) = (cell.n, cell.p);
     let sample = simulate::precision(n * replicas, n * replicas, p, cell.seed);

@@ -1,8 +1,9 @@
 //! E5: linear discriminant analysis with a sparse precision matrix, on breast cancer data.
 //!
-//! 133 subjects (Hess et al. 2006), 34 with a complete response (pCR, the positives) and 99 with residual disease. Each replica tests on 5 and 16 of
-//! them, drawn at random; on the other 112 it takes the 113 genes with the largest two-sample t statistic, chooses k by 6-fold
-//! cross-validation of the likelihood within classes, and fits. Section 4.4 of arXiv 1311.5750.
+//! 133 subjects (Hess et al. 2006), 34 with a complete response (pCR, the positives) and 99 with residual disease. Each
+//! replica tests on 5 and 16 of them, drawn at random; on the other 112 it takes the 113 genes with the largest
+//! two-sample t statistic, chooses k by 6-fold cross-validation of the likelihood within classes, and fits. Section 4.4
+//! of arXiv 1311.5750.
 
 mod findings;
 
@@ -27,7 +28,8 @@ const MEASURES: [&str; 4] = ["specificity", "sensitivity", "mcc", "edges"];
 /// Rows of the rule without priors.
 const EVEN: &str = "equal priors";
 const METHODS: [&str; 4] = ["grahtp", "grasp", "fbs", "glasso"];
-/// No edges at all: genes taken as independent within classes. And GraSP with more iterations. Both ask why GraSP stands where it does.
+/// No edges at all: genes taken as independent within classes. And GraSP with more iterations. Both ask why GraSP
+/// stands where it does.
 const ALONE: &str = "independent";
 const LONGER: &str = "grasp-longer";
 /// Other genes to choose from: those with the largest t statistics over all subjects, and the rest. Is it the genes?
@@ -186,7 +188,8 @@ impl Experiment for BreastCancer {
     }
 }
 
-/// The rule with classes taken as equally frequent: is it the frequencies that move the balance of the two kinds of error?
+/// The rule with classes taken as equally frequent: is it the frequencies that move the balance of the two kinds of
+/// error?
 fn without_priors(mut rule: Rule, labels: &[f64]) -> Rule {
     for (offset, class) in rule.offsets.iter_mut().zip(&rule.labels) {
         let count = labels.iter().filter(|label| *label == class).count();

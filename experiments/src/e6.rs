@@ -1,8 +1,9 @@
 //! E6: how well DIHT estimates a sparse ridge regression.
 //!
-//! d features of which the first 100 carry a coefficient 1 and are correlated (0.25), the others are noise; all have means of their own; `y = wbar'x + N(0, 1)`; loss
-//! `(y - z)^2`, k = 100, N = 50 to 150. The ridge is picked from decades on a third of the replicas, the rest are scored: `||w - wbar|| / ||wbar||` and the share of
-//! replicas whose support is exactly the true one.
+//! d features of which the first 100 carry a coefficient 1 and are correlated (0.25), the others are noise; all have
+//! means of their own; `y = wbar'x + N(0, 1)`; loss `(y - z)^2`, k = 100, N = 50 to 150. The ridge is picked from
+//! decades on a third of the replicas, the rest are scored: `||w - wbar|| / ||wbar||` and the share of replicas whose
+//! support is exactly the true one.
 
 use crate::compare;
 use crate::frame::{Cell, Curves, Experiment, Figure, Finding, Memo, Page, Result, Row, Settings, Verdict, cpu};
@@ -14,7 +15,8 @@ use ksparse::solver::{Debias, Diht, Grahtp, Limits, Solver, Step};
 use ksparse::{Auto, Objective, Risk, Solution, Sparsity};
 use ksparse_plot::{Axis, Grid};
 
-/// The methods of the paper, DIHT with a refit on its support, this library's default, and the rivals with constant steps.
+/// The methods of the paper, DIHT with a refit on its support, this library's default, and the rivals with constant
+/// steps.
 const METHODS: [&str; 7] = ["iht", "htp", "diht", "diht-refit", "auto", "iht-constant", "htp-constant"];
 const MEASURES: [&str; 2] = ["estimation_error", "exact_support"];
 
@@ -172,7 +174,8 @@ fn judge(data: &Simulated<Dense<'static>>, support: &[usize], x: &[f64]) -> Vec<
     vec![((on + off) / size).sqrt(), f64::from(u8::from(support == data.support))]
 }
 
-/// For each method and N: the ridge with the least mean error over the first third of the seeds, and the rows of the other seeds with it.
+/// For each method and N: the ridge with the least mean error over the first third of the seeds, and the rows of the
+/// other seeds with it.
 fn score<'a>(rows: &[&'a Row]) -> (Vec<&'a Row>, Vec<(&'static str, usize, f64)>) {
     let mut seeds: Vec<u64> = rows.iter().map(|r| r.cell.seed).collect();
     seeds.sort_unstable();

@@ -1,10 +1,13 @@
 //! E7: the time that dual methods take to reach the value of IHT, on text.
 //!
-//! Huber's loss (gamma 0.25) and the hinge loss on rcv1 and news20. IHT runs until P changes by no more than 1e-4 of itself; HTP, SVR-GHT, DIHT and SDIHT (10 blocks) are timed
-//! until they reach that P. The gap between P(w) and the best D so far against epochs. On the hinge loss the primal methods take subgradients, and HTP minimises on its
+//! Huber's loss (gamma 0.25) and the hinge loss on rcv1 and news20. IHT runs until P changes by no more than 1e-4 of
+//! itself; HTP, SVR-GHT, DIHT and SDIHT (10 blocks) are timed until they reach that P. The gap between P(w) and the
+//! best D so far against epochs. On the hinge loss the primal methods take subgradients, and HTP minimises on its
 //! support by dual coordinate ascent: they are heuristics there.
 //!
-//! Ablations, at one k: HTP with a constant step; the value of the relaxation, which no dual vector exceeds; and the same on Huber's loss with an IHT of constant step, 1/L, in place of this library's adaptive one. Its P is then what the others run for.
+//! Ablations, at one k: HTP with a constant step; the value of the relaxation, which no dual vector exceeds; and the
+//! same on Huber's loss with an IHT of constant step, 1/L, in place of this library's adaptive one. Its P is then what
+//! the others run for.
 
 use crate::collections::{Collection, Split, collections};
 use crate::frame::{Cell, CpuClock, Curves, Experiment, Figure, Finding, Memo, Page, Result, Row, Settings, verdict};

@@ -6,17 +6,19 @@
 //! ksparse-experiments report [--out DIR] [--to FILE.html]
 //! ```
 //!
-//! An experiment is a list of cells (one method on one problem of one seed). A finished cell is appended to `DIR/E1.csv`; a run that was
-//! interrupted goes on where it was. When all cells are there, figures (`E1-*.svg`) and a page (`E1.html`) are drawn from the rows, and
-//! `E1.about` says when, with which version and on which machine.
+//! An experiment is a list of cells (one method on one problem of one seed). A finished cell is appended to
+//! `DIR/E1.csv`; a run that was interrupted goes on where it was. When all cells are there, figures (`E1-*.svg`) and a
+//! page (`E1.html`) are drawn from the rows, and `E1.about` says when, with which version and on which machine.
 //!
 //! # To add an experiment
 //!
-//! 1. `src/e8.rs`: a struct that implements [`frame::Experiment`]: `cells` lists the work, `run` does one cell, `page` draws figures
-//!    and tables and compares with the paper. `e1.rs` is the model to follow; [`frame`] says what each method owes.
+//! 1. `src/e8.rs`: a struct that implements [`frame::Experiment`]: `cells` lists the work, `run` does one cell, `page`
+//!    draws figures and tables and compares with the paper. `e1.rs` is the model to follow; [`frame`] says what each
+//!    method owes.
 //! 2. `src/lib.rs`: the module, and a line in [`experiments`].
 //!
-//! `list`, the options, progress, resuming, the report and the test that runs every experiment with `--quick` then know it.
+//! `list`, the options, progress, resuming, the report and the test that runs every experiment with `--quick` then know
+//! it.
 
 mod collections;
 mod compare;

@@ -9,8 +9,8 @@ pub const GREEDY: [&str; 6] = ["grahtp", "fgrahtp", "grasp", "fbs", "foba", "aut
 /// GraHTP and FGraHTP with a constant step of 4/L, as the papers state the methods (their constant they do not state).
 pub const CONSTANT: [&str; 2] = ["grahtp-constant", "fgrahtp-constant"];
 
-/// FBS ended before it has k coordinates, by either rule that ends the other methods in the arXiv text: after 50 iterations, or when one changes less than 1e-4 (here: lowers
-/// the loss by less).
+/// FBS ended before it has k coordinates, by either rule that ends the other methods in the arXiv text: after 50
+/// iterations, or when one changes less than 1e-4 (here: lowers the loss by less).
 pub const HALTED: [&str; 2] = ["fbs-50", "fbs-small"];
 
 /// GraSP with coordinates compared in units of curvature: what its choice of features depends on.
@@ -74,7 +74,8 @@ pub fn limits(most: usize) -> Limits {
     Limits { tolerance: 1e-4, max_iterations: most, ..Limits::default() }
 }
 
-/// A method of [`GREEDY`] or [`CONSTANT`] under the papers' halting rules. The forward methods end when they have k coordinates.
+/// A method of [`GREEDY`] or [`CONSTANT`] under the papers' halting rules. The forward methods end when they have k
+/// coordinates.
 pub fn greedy(method: &str, most: usize, risk: &Risk, k: usize) -> Option<Box<dyn Solver>> {
     let limits = limits(most);
     let constant = || Some(Step::Fixed(4.0 / risk.smoothness(2 * k).ok()?.bound()?));

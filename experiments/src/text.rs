@@ -1,7 +1,8 @@
 //! E2 and E3: text classification, by logistic regression and by the L2-SVM.
 //!
-//! rcv1 and news20, half of the rows to fit on and half to test on; k = 100, 200, ..., 1000. The loss against the iteration for some k, the test
-//! error and the CPU time against k. The gradient methods stop when an iterate moves less than 1e-4 of its length, or after 50 iterations.
+//! rcv1 and news20, half of the rows to fit on and half to test on; k = 100, 200, ..., 1000. The loss against the
+//! iteration for some k, the test error and the CPU time against k. The gradient methods stop when an iterate moves
+//! less than 1e-4 of its length, or after 50 iterations.
 
 use crate::collections::{Collection, Split, collections};
 use crate::compare::{self, GRADIENT, Plots};

@@ -1,4 +1,5 @@
-//! The real binary: every experiment with `--quick`, resumed after a kill in the middle of a line, the report, bad arguments.
+//! The real binary: every experiment with `--quick`, resumed after a kill in the middle of a line, the report, bad
+//! arguments.
 
 use std::fs;
 use std::path::Path;
@@ -64,7 +65,8 @@ fn every_experiment_runs_quickly_and_the_report_shows_all() {
     check_in_browser(&folder.path().join("report.html"), &ids);
 }
 
-/// The page as a real browser understands it: all sections and figures there, nothing wider than the window, nothing fetched.
+/// The page as a real browser understands it: all sections and figures there, nothing wider than the window, nothing
+/// fetched.
 fn check_in_browser(file: &Path, ids: &[&str]) {
     let look = "const d=document,s=[...d.querySelectorAll('figure svg')];\
         const flat=s.filter(e=>{const b=e.getBoundingClientRect();return b.width<100||b.height<60}).length;\

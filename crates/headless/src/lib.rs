@@ -6,8 +6,9 @@ use std::process::Command;
 /// The programs that take Chromium's options.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// Opens `page` in a window of 1000 x 900 with `script` run at its end, and returns the title that the script leaves behind, by which it says what it saw. An error in a
-/// script becomes the title too. `None`, with a word on standard error, where no browser is installed.
+/// Opens `page` in a window of 1000 x 900 with `script` run at its end, and returns the title that the script leaves
+/// behind, by which it says what it saw. An error in a script becomes the title too. `None`, with a word on standard
+/// error, where no browser is installed.
 ///
 /// # Errors
 ///

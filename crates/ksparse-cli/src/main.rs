@@ -1,7 +1,8 @@
 //! `ksparse`: sparse models from data files, without writing code.
 //!
-//! Text becomes arguments (`args`), arguments become a request that has been checked against the data, the request is run
-//! (`commands`, one file each) and its result reported. Results go to standard output, everything else to standard error.
+//! Text becomes arguments (`args`), arguments become a request that has been checked against the data, the request is
+//! run (`commands`, one file each) and its result reported. Results go to standard output, everything else to standard
+//! error.
 
 mod args;
 mod certified;

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 const ONE_GAP: Duration = Duration::from_millis(500);
 const ALL_GAPS: Duration = Duration::from_secs(20);
 
-/// The page of the chosen lambda (without a choice, of the smallest): score, coefficients by name, and the gap where there is a ridge.
+/// The page of the chosen lambda (without a choice, of the smallest): score, coefficients by name, and the gap where
+/// there is a ridge.
 pub fn path(report: &PathReport, solver: &str) -> String {
     let chosen = report.choice.as_ref().map(|choice| &report.cells[choice.index]);
     let lambda = chosen.map_or_else(|| report.solved.lambdas.last().copied().unwrap_or(0.0), |cell| cell.lambda);

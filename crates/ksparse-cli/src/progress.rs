@@ -1,4 +1,5 @@
-//! What a solver is doing: a line on standard error, on terminals only; every iteration with `--verbose`. Ctrl-C is noticed here.
+//! What a solver is doing: a line on standard error, on terminals only; every iteration with `--verbose`. Ctrl-C is
+//! noticed here.
 
 use crate::interrupt;
 use crate::report::significant;

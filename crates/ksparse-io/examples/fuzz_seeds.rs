@@ -1,4 +1,5 @@
-//! Small files in every format for the fuzzers to start from: `cargo run -p ksparse-io --example fuzz_seeds -- fuzz/corpus`.
+//! Small files in every format for the fuzzers to start from: `cargo run -p ksparse-io --example fuzz_seeds --
+//! fuzz/corpus`.
 
 #[allow(dead_code)]
 #[path = "../fuzz/lib.rs"]

@@ -1,7 +1,8 @@
-//! How fast text is read, in megabytes per second: `cargo run --release -p ksparse-io --example throughput [MEGABYTES]`.
+//! How fast text is read, in megabytes per second: `cargo run --release -p ksparse-io --example throughput
+//! [MEGABYTES]`.
 //!
-//! The text is made up like a news collection (75 words of 47,236 a row, six decimals). One thread parses; a second one only copies the bytes
-//! in, as it would from a disk.
+//! The text is made up like a news collection (75 words of 47,236 a row, six decimals). One thread parses; a second one
+//! only copies the bytes in, as it would from a disk.
 #![allow(clippy::print_stdout)]
 
 use ksparse::Threads;

@@ -23,8 +23,8 @@ impl Storage {
         match self {
             Self::Dense => true,
             Self::Sparse => false,
-            // A product with a stored non-zero costs several times one of a full column, at one and a half times the memory. In
-            // 128 bits: a hostile header may ask for any shape.
+            // A product with a stored non-zero costs several times one of a full column, at one and a half times the
+            // memory. In 128 bits: a hostile header may ask for any shape.
             Self::Auto => 3 * nnz as u128 >= nrows as u128 * ncols as u128,
         }
     }

@@ -1,7 +1,7 @@
 //! Text with a row per line: commas, semicolons, tabs, bars or blanks between the fields.
 //!
-//! Fields may be quoted (`"a ""quoted"" one"`), but not span lines: that lets blocks of lines be parsed side by side. Blank
-//! lines and lines that start with `#` are skipped.
+//! Fields may be quoted (`"a ""quoted"" one"`), but not span lines: that lets blocks of lines be parsed side by side.
+//! Blank lines and lines that start with `#` are skipped.
 
 use crate::assemble::from_full_rows;
 use crate::error::{Error, Place, Result};
@@ -199,8 +199,8 @@ fn usable_lines(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     lines.map(|(i, l)| (i as u64 + 1, bare(l))).filter(|(_, l)| usable(l))
 }
 
-/// Of tab, semicolon, comma, bar and blank, the one that cuts the most numbers out of the last of these lines, which is data, and stands in all
-/// of them outside quotes. In doubt the first; a comma if there is none.
+/// Of tab, semicolon, comma, bar and blank, the one that cuts the most numbers out of the last of these lines, which is
+/// data, and stands in all of them outside quotes. In doubt the first; a comma if there is none.
 fn detect_separator(lines: &[&[u8]]) -> u8 {
     // A decimal comma is not read, but it tells that the semicolon separates.
     let is_number = |f: &[u8]| number(f).is_some() || decimal_comma(f);

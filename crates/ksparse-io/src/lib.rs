@@ -14,7 +14,8 @@
 //! | mapped | `.ksb` | everything, opened without reading it |
 //! | Parquet | `.parquet` | columns with names (feature `parquet`) |
 //!
-//! Any of them may be compressed (gzip, bzip2, xz, zstd), which is seen by the content, not by the name. `-` is standard input or output.
+//! Any of them may be compressed (gzip, bzip2, xz, zstd), which is seen by the content, not by the name. `-` is
+//! standard input or output.
 //!
 //! ```
 //! use ksparse::{Auto, Risk, Solver, Sparsity, loss::Logistic};

@@ -7,9 +7,9 @@ use ksparse::design::{Dense, Sparse};
 use memmap2::Mmap;
 use std::fs::File;
 
-/// A matrix that lives in a mapped file. The system reads its pages on demand and may drop them again, so it may be larger
-/// than memory. Do not shorten the file meanwhile: the system ends a program that reads beyond the end (SIGBUS), and
-/// nothing can be done about it here. Our own writers rename a new file into place, which leaves the old one as it
+/// A matrix that lives in a mapped file. The system reads its pages on demand and may drop them again, so it may be
+/// larger than memory. Do not shorten the file meanwhile: the system ends a program that reads beyond the end (SIGBUS),
+/// and nothing can be done about it here. Our own writers rename a new file into place, which leaves the old one as it
 /// was; where others may write, read with [`crate::ReadOptions::no_mmap`].
 #[derive(Debug)]
 pub struct Mapped {
@@ -40,16 +40,16 @@ impl Mapped {
         file: &File,
         build: impl FnOnce(&'static [u8]) -> Result<(Borrowed, T)>,
     ) -> Result<(Self, T)> {
-        // SAFETY: the map is read-only and private to this process. Someone else writing to the file meanwhile could change the
-        // bytes under us: values may then be wrong, but every index is checked again by the slices it is used on. We ourselves
-        // never write in place, but beside and rename.
+        // SAFETY: the map is read-only and private to this process. Someone else writing to the file meanwhile could
+        // change the bytes under us: values may then be wrong, but every index is checked again by the slices it is
+        // used on. We ourselves never write in place, but beside and rename.
         let map = unsafe { Mmap::map(file) }.map_err(|source| Error::Io {
             file: name.to_string(),
             action: "map into memory (--no-mmap reads instead)",
             source,
         })?;
-        // SAFETY: the bytes stay where they are until `_map` is dropped, which is after `matrix`. `build` cannot keep them
-        // elsewhere in this crate: `T` is made of owned parts (see `ksb.rs`), and `view` shortens the lifetime.
+        // SAFETY: the bytes stay where they are until `_map` is dropped, which is after `matrix`. `build` cannot keep
+        // them elsewhere in this crate: `T` is made of owned parts (see `ksb.rs`), and `view` shortens the lifetime.
         let bytes: &'static [u8] = unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) };
         let (matrix, rest) = build(bytes)?;
         Ok((Self { matrix, _map: map }, rest))

@@ -10,8 +10,9 @@
 //! }
 //! ```
 //!
-//! Columns are counted from 0. Numbers are written such that the same bits are read back. A version is raised when an older reader
-//! would misunderstand the file; readers refuse versions they do not know and ignore fields they do not know.
+//! Columns are counted from 0. Numbers are written such that the same bits are read back. A version is raised when an
+//! older reader would misunderstand the file; readers refuse versions they do not know and ignore fields they do not
+//! know.
 
 use crate::labels::Labels;
 use ksparse::LinearModel;
@@ -49,7 +50,8 @@ pub struct Model {
     pub status: String,
     /// f at the solution, in the problem the solver saw (the standardised one if `standardized`).
     pub objective: f64,
-    /// Whether the columns were centred and scaled for the fit. The coefficients are for the columns as they are either way.
+    /// Whether the columns were centred and scaled for the fit. The coefficients are for the columns as they are either
+    /// way.
     #[serde(default)]
     pub standardized: bool,
     /// Rows it was fitted to.

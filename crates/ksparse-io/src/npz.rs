@@ -1,4 +1,5 @@
-//! Zip archives of NumPy arrays: SciPy's sparse matrices (`scipy.sparse.save_npz`), or arrays `X` and `y` (`numpy.savez`).
+//! Zip archives of NumPy arrays: SciPy's sparse matrices (`scipy.sparse.save_npz`), or arrays `X` and `y`
+//! (`numpy.savez`).
 //!
 //! The target is the array `y` (or `target`, `labels`), which SciPy ignores; `weights` and `names` likewise.
 

@@ -148,8 +148,8 @@ pub enum Need {
 /// How a matrix is to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Storage {
-    /// By the share of non-zeros, whatever the format of the file: dense from one third on. So the same data give the same
-    /// fit from every format.
+    /// By the share of non-zeros, whatever the format of the file: dense from one third on. So the same data give the
+    /// same fit from every format.
     #[default]
     Auto,
     /// All entries.
@@ -167,8 +167,8 @@ pub struct ReadOptions {
     pub zero_based: bool,
     /// p, where the file may not tell (svmlight: the largest index otherwise). Larger indices are then an error.
     pub features: Option<usize>,
-    /// The largest p that is believed without `features`; 2^27 when `None`. An index of billions is a mistake far more often than data, and
-    /// would cost memory by the gigabyte.
+    /// The largest p that is believed without `features`; 2^27 when `None`. An index of billions is a mistake far more
+    /// often than data, and would cost memory by the gigabyte.
     pub max_features: Option<usize>,
     /// Whether delimited text has a header.
     pub header: Header,
@@ -176,8 +176,8 @@ pub struct ReadOptions {
     pub separator: Option<u8>,
     /// Whether a target is needed.
     pub need: Need,
-    /// The target's column, by name or number (from 1; -1 is the last). `None`: the column called y, target, label, class, response
-    /// or outcome.
+    /// The target's column, by name or number (from 1; -1 is the last). `None`: the column called y, target, label,
+    /// class, response or outcome.
     pub target: Option<String>,
     /// A file that holds the target alone, one value per row.
     pub target_file: Option<PathBuf>,
@@ -211,6 +211,7 @@ pub struct WriteOptions {
     pub compression: Option<Compression>,
     /// svmlight indices count from 0.
     pub zero_based: bool,
-    /// The separator of delimited text; by the file's name when `None`: a tab for `.tsv` and `.tab`, a blank for `.txt` and `.dat`, else a comma.
+    /// The separator of delimited text; by the file's name when `None`: a tab for `.tsv` and `.tab`, a blank for `.txt`
+    /// and `.dat`, else a comma.
     pub separator: Option<u8>,
 }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
-/// Lets `body` write a file that appears under its name only when it is complete: a failure leaves what was there before.
+/// Lets `body` write a file that appears under its name only when it is complete: a failure leaves what was there
+/// before.
 ///
 /// `-` and `/dev/stdout` are standard output. What is no regular file (a pipe, `/dev/null`) or is open already
 /// (`/dev/fd/3`) is written to directly, behind what it holds. A link is followed, also to a file that is yet to be.

@@ -37,7 +37,8 @@ thread_local! {
 
 /// Reads a table.
 pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> {
-    // The decoders panic on some damaged pages. What they work on is dropped with the panic, so nothing half-done is seen.
+    // The decoders panic on some damaged pages. What they work on is dropped with the panic, so nothing half-done is
+    // seen.
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
@@ -184,7 +185,8 @@ fn all<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize, place: &impl F
     Ok(values)
 }
 
-/// Writes a table: the target first, then the weights, then the features, all as doubles (a target of words as strings).
+/// Writes a table: the target first, then the weights, then the features, all as doubles (a target of words as
+/// strings).
 pub(crate) fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     let wrong = |e: ParquetError| io::Error::other(e.to_string());
     let field = |name: &str, text: bool| -> io::Result<TypePtr> {

@@ -12,10 +12,11 @@ use crate::{delimited, ksb, mtx, npy, npz, svmlight, target};
 use ksparse::design::{Dense, Sparse};
 use std::path::Path;
 
-/// Reads a data file; `-` is standard input. Format and compression are found by content, unless the options say otherwise.
+/// Reads a data file; `-` is standard input. Format and compression are found by content, unless the options say
+/// otherwise.
 ///
-/// All values are finite, rows and columns are at least one; where a target is required there is one. (Values of a mapped file
-/// are not looked at.)
+/// All values are finite, rows and columns are at least one; where a target is required there is one. (Values of a
+/// mapped file are not looked at.)
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     let source = Source::open(path, options.memory)?;
     read_source(source, path, options)

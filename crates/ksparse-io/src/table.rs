@@ -31,7 +31,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// What the target's column is called where it stands among the features: by its own name, or `y`, unless a feature has that name.
+    /// What the target's column is called where it stands among the features: by its own name, or `y`, unless a feature
+    /// has that name.
     pub fn target_column(&self) -> String {
         self.unlike_features(self.target_name.as_deref().unwrap_or("y"))
     }

@@ -64,8 +64,8 @@ impl Labels {
     }
 }
 
-/// Where `write` puts the target of a format that holds a matrix only, and `read` looks for it: `name.y.npy` beside `name.npy`, `name.y.txt`
-/// beside `name.mtx`.
+/// Where `write` puts the target of a format that holds a matrix only, and `read` looks for it: `name.y.npy` beside
+/// `name.npy`, `name.y.txt` beside `name.mtx`.
 pub(crate) fn companion(path: &Path, format: Format) -> Option<PathBuf> {
     let extension = match format {
         Format::Npy => "y.npy",

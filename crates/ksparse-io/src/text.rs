@@ -10,7 +10,8 @@ use std::sync::mpsc::{Receiver, sync_channel};
 /// What some programs put before text in UTF-8. Files glued together have it inside too.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Bytes of a block. Large enough that starting one costs nothing, small enough that a file of some megabytes has several.
+/// Bytes of a block. Large enough that starting one costs nothing, small enough that a file of some megabytes has
+/// several.
 const BLOCK: usize = 1 << 20;
 
 /// A part of a file: whole lines (the last one perhaps without its end).
@@ -68,8 +69,9 @@ impl<T> Held for Vec<T> {
     }
 }
 
-/// Cuts a source into blocks and hands each to `parse`, several at a time; the results come back in the order of the file. A thread of its
-/// own reads and decompresses meanwhile. The first error by position in the file wins, so messages do not depend on threads.
+/// Cuts a source into blocks and hands each to `parse`, several at a time; the results come back in the order of the
+/// file. A thread of its own reads and decompresses meanwhile. The first error by position in the file wins, so
+/// messages do not depend on threads.
 pub(crate) fn parse_blocks<T: Held + Send>(
     source: &mut Source,
     parse: impl Fn(&Block) -> Result<T> + Sync,

@@ -10,10 +10,11 @@ use crate::{delimited, ksb, mtx, npy, npz, svmlight, target};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a table; `-` is standard output. Format and compression follow the file's name, unless the options say otherwise.
+/// Writes a table; `-` is standard output. Format and compression follow the file's name, unless the options say
+/// otherwise.
 ///
-/// A format that holds a matrix only gets its target in a second file beside it: `name.y.npy` for `name.npy`, `name.y.txt` for
-/// `name.mtx`. Returns what a person should know: the second file, names that got lost.
+/// A format that holds a matrix only gets its target in a second file beside it: `name.y.npy` for `name.npy`,
+/// `name.y.txt` for `name.mtx`. Returns what a person should know: the second file, names that got lost.
 pub fn write(table: &Table, path: &Path, options: &WriteOptions) -> Result<Vec<String>> {
     let format = match options.format.or_else(|| Format::from_path(path, false)) {
         Some(format) => format,
@@ -50,7 +51,8 @@ pub fn write(table: &Table, path: &Path, options: &WriteOptions) -> Result<Vec<S
     Ok(notes)
 }
 
-/// Reads one file and writes another; `relabel` may change the target on the way. Returns the table and what got lost in writing.
+/// Reads one file and writes another; `relabel` may change the target on the way. Returns the table and what got lost
+/// in writing.
 ///
 /// Where the matrix would not fit into the memory allowed (at most 2 GiB unless the options say otherwise) and the
 /// text is svmlight, `.ksb` is written by reading the text several times.
@@ -91,8 +93,8 @@ fn can_stream(from: &Path, to: &Path, reading: &ReadOptions, writing: &WriteOpti
     Ok(format == Format::Svmlight)
 }
 
-/// What reading svmlight text takes at its peak: an entry of some 12 bytes of text is held twice, in rows and in columns, 12 bytes each.
-/// Compressed text is about a fifth of its size.
+/// What reading svmlight text takes at its peak: an entry of some 12 bytes of text is held twice, in rows and in
+/// columns, 12 bytes each. Compressed text is about a fifth of its size.
 fn bytes_needed(file: &Path) -> u64 {
     let compressed = Source::open(file, None).is_ok_and(|source| source.compression.is_some());
     std::fs::metadata(file).map_or(0, |file| file.len()).saturating_mul(if compressed { 10 } else { 2 })

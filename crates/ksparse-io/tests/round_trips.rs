@@ -75,7 +75,8 @@ fn value() -> impl Strategy<Value = f64> {
 }
 
 fn word() -> impl Strategy<Value = String> {
-    // Nor names that readers take for a target or for row names where nothing else is said: those have tests of their own.
+    // Nor names that readers take for a target or for row names where nothing else is said: those have tests of their
+    // own.
     const SPECIAL: [&str; 21] = [
         "na",
         "none",

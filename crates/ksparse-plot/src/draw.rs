@@ -45,7 +45,8 @@ fn dash(look: &Look) -> String {
 /// Reference lines, then faint series, then all others; cut off at the edge of the plot.
 pub(crate) fn series(svg: &mut Svg, chart: &Chart, plot: &Plot) {
     let (left, top) = (plot.x.start, plot.y.end);
-    // A nested svg cuts without needing a name that is unique in the page. Signs at the very edge keep their other half.
+    // A nested svg cuts without needing a name that is unique in the page. Signs at the very edge keep their other
+    // half.
     let air = 7.0;
     let (w, h) = (plot.x.end - left + 2.0 * air, plot.y.start - top + 2.0 * air);
     svg.put(format_args!(

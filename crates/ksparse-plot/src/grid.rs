@@ -57,8 +57,8 @@ impl Panel {
 
 /// Several pictures in rows, each in its own size, under one title.
 ///
-/// Series of the same name in several charts should have the same colour ([`Series::colour`](crate::Series::colour)): the shared legend shows
-/// the first of each name.
+/// Series of the same name in several charts should have the same colour ([`Series::colour`](crate::Series::colour)):
+/// the shared legend shows the first of each name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     /// The title over all.

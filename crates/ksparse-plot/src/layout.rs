@@ -1,8 +1,9 @@
 //! Where the nodes of a network go.
 //!
-//! Each connected component is laid out by stress majorisation: two nodes should be as far apart as the path between them is long, near pairs
-//! weighing most. Every step solves for one node at a time and lowers the stress, so there is nothing to tune. Components are then packed in
-//! rows, the largest first; nodes without edges fill the last rows. No random numbers: the same network gives the same picture.
+//! Each connected component is laid out by stress majorisation: two nodes should be as far apart as the path between
+//! them is long, near pairs weighing most. Every step solves for one node at a time and lowers the stress, so there is
+//! nothing to tune. Components are then packed in rows, the largest first; nodes without edges fill the last rows. No
+//! random numbers: the same network gives the same picture.
 
 use std::collections::VecDeque;
 

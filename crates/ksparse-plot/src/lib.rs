@@ -1,9 +1,9 @@
 //! Self-contained SVG pictures: charts, coefficient paths, heat maps, networks, and grids of them. No dependencies.
 //!
-//! Every picture is a plain struct with public fields, methods that set them in a chain, and `to_svg()`. What comes out is one
-//! `<svg>` element that stands alone in a file or inside an HTML page: no script, no font, no image, nothing fetched. Colours follow the
-//! reader's light or dark preference and can be told apart by colour-blind readers; series differ by marker and dash as well. Points, cells, nodes
-//! and edges carry `<title>` tooltips.
+//! Every picture is a plain struct with public fields, methods that set them in a chain, and `to_svg()`. What comes out
+//! is one `<svg>` element that stands alone in a file or inside an HTML page: no script, no font, no image, nothing
+//! fetched. Colours follow the reader's light or dark preference and can be told apart by colour-blind readers; series
+//! differ by marker and dash as well. Points, cells, nodes and edges carry `<title>` tooltips.
 //!
 //! ```
 //! use ksparse_plot::{Axis, Chart, Series};
@@ -23,8 +23,9 @@
 //! | [`PathPage`] | an HTML page with a slider over k: the one with a script, its own |
 //! | [`Grid`] | small multiples of any of these, under one title and one legend |
 //!
-//! Nothing here panics, whatever the numbers: NaN, infinities and (on a log axis) numbers that are not positive are left out, a line breaks
-//! there; constant data get an axis around them; a picture without data says so. All text is escaped.
+//! Nothing here panics, whatever the numbers: NaN, infinities and (on a log axis) numbers that are not positive are
+//! left out, a line breaks there; constant data get an axis around them; a picture without data says so. All text is
+//! escaped.
 
 mod axis;
 mod chart;

@@ -17,7 +17,8 @@ pub struct Edge {
     pub weight: f64,
 }
 
-/// Nodes and edges. Laid out by distance in the graph, the same way every time; the size of a node grows with its number of edges.
+/// Nodes and edges. Laid out by distance in the graph, the same way every time; the size of a node grows with its
+/// number of edges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Network {
     /// The title.
@@ -230,7 +231,8 @@ struct Frame {
 }
 
 impl Frame {
-    /// Positions stretched to the frame (up to a factor of 1.6 between the directions), nodes pushed apart where they touch.
+    /// Positions stretched to the frame (up to a factor of 1.6 between the directions), nodes pushed apart where they
+    /// touch.
     fn place(&self, raw: &[(f64, f64)], radius: &[f64]) -> Vec<(f64, f64)> {
         let least = raw.iter().fold((f64::MAX, f64::MAX), |a, p| (a.0.min(p.0), a.1.min(p.1)));
         let most = raw.iter().fold((f64::MIN, f64::MIN), |a, p| (a.0.max(p.0), a.1.max(p.1)));

@@ -24,7 +24,8 @@ pub struct PathStep {
     pub gap: Option<f64>,
 }
 
-/// A path to be looked through: a slider over k with the score, the chosen k, the coefficients by name and the paths of all features.
+/// A path to be looked through: a slider over k with the score, the chosen k, the coefficients by name and the paths of
+/// all features.
 ///
 /// ```
 /// use ksparse_plot::{PathPage, PathStep};

@@ -1,4 +1,5 @@
-//! Colours and fonts. Two palettes after Okabe and Ito (safe for the common kinds of colour blindness), for light and for dark pages.
+//! Colours and fonts. Two palettes after Okabe and Ito (safe for the common kinds of colour blindness), for light and
+//! for dark pages.
 
 use std::fmt::Write;
 
@@ -20,7 +21,8 @@ pub(crate) const TITLE: f64 = 16.0;
 pub(crate) const LABEL: f64 = 13.0;
 pub(crate) const SMALL: f64 = 12.0;
 
-/// The style sheet of every picture. Class names begin with `kp-`, so that pictures in one page share them and disturb nothing else.
+/// The style sheet of every picture. Class names begin with `kp-`, so that pictures in one page share them and disturb
+/// nothing else.
 pub(crate) fn style() -> String {
     let mut out = String::from(
         "<style>.kp{font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,'DejaVu Sans',sans-serif}",

@@ -8,7 +8,8 @@ use ksparse_plot::{
 const NASTY: &str = "a<b & \"c\" > 'd' \u{0}\u{7}\u{ffff} \u{1f600} ]]> <!-- -->";
 const BAD: [f64; 9] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e308, -1e308, 5e-324, f64::MAX];
 
-/// Parses the little XML that is written: every tag closed in order, every attribute quoted, only known entities, no other bracket.
+/// Parses the little XML that is written: every tag closed in order, every attribute quoted, only known entities, no
+/// other bracket.
 fn check(svg: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = svg.trim_end();

@@ -9,8 +9,8 @@ use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A number that no model under `sparsity` goes below: what the solver knows, or what `epochs` of ascent find, and 0 in any case, since no loss is
-/// negative. 0 epochs cost nothing.
+/// A number that no model under `sparsity` goes below: what the solver knows, or what `epochs` of ascent find, and 0 in
+/// any case, since no loss is negative. 0 epochs cost nothing.
 pub fn of(risk: &Risk, sparsity: &Sparsity, solution: &Solution, epochs: usize, watch: &Watch) -> Result<f64> {
     let mut bound = solution.lower_bound().unwrap_or(0.0).max(0.0);
     if epochs > 0 && risk.ridge() > 0.0 && watch.go_on().is_continue() {

@@ -4,8 +4,8 @@ use ksparse::Error;
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyValueError};
 use pyo3::{PyErr, Python};
 
-/// What scikit-learn would raise for the same mistake: `ValueError` for data and parameters, `NotImplementedError` for a combination
-/// that does not exist, `RuntimeError` for what is nobody's mistake.
+/// What scikit-learn would raise for the same mistake: `ValueError` for data and parameters, `NotImplementedError` for
+/// a combination that does not exist, `RuntimeError` for what is nobody's mistake.
 pub fn to_py(error: Error) -> PyErr {
     // The user's own exception, as it was raised.
     if let Error::Evaluation(cause) = &error

@@ -13,8 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rayon::prelude::*;
 
-/// Fits one model with at most `k` coefficients beside those kept. `start` is the support, the coefficients and the intercept of an
-/// earlier model of the same columns; `certify` is how many epochs to spend on a lower bound.
+/// Fits one model with at most `k` coefficients beside those kept. `start` is the support, the coefficients and the
+/// intercept of an earlier model of the same columns; `certify` is how many epochs to spend on a lower bound.
 #[pyfunction]
 #[pyo3(signature = (data, search, k, alpha, start=None, callback=None, certify=0))]
 #[allow(clippy::too_many_arguments)]
@@ -47,7 +47,8 @@ pub fn fit<'py>(
     Ok(out)
 }
 
-/// For each of the lists of `rows` (`None`: all rows), for each alpha (descending), for each k (ascending): a fitted model.
+/// For each of the lists of `rows` (`None`: all rows), for each alpha (descending), for each k (ascending): a fitted
+/// model.
 #[pyfunction]
 #[pyo3(signature = (data, search, ks, alphas, rows=None, callback=None))]
 #[allow(clippy::too_many_arguments)]

@@ -1,9 +1,9 @@
 //! A Python function as an objective.
 //!
-//! Python hands over three callables that take and return plain float64 arrays (whatever library the user's own function is written
-//! with): value and gradient, optionally a block of the Hessian and its diagonal. They are called on the thread that called `minimize`, so
-//! that thread-local settings hold. An exception ends the solver, which hands it back, and is raised as it was; one of the callback, which
-//! can only ask to stop, is kept aside.
+//! Python hands over three callables that take and return plain float64 arrays (whatever library the user's own
+//! function is written with): value and gradient, optionally a block of the Hessian and its diagonal. They are called
+//! on the thread that called `minimize`, so that thread-local settings hold. An exception ends the solver, which hands
+//! it back, and is raised as it was; one of the callback, which can only ask to stop, is kept aside.
 
 use crate::error::to_py;
 use crate::options::Search;

@@ -1,12 +1,12 @@
 //! Long work beside a live interpreter.
 //!
-//! The work runs on a thread of its own, the interpreter free. The calling thread waits for it, looks for signals (Ctrl-C) some twenty times
-//! a second, and calls the user's callback: always on the thread that called the fit, as users of plots and thread-local
-//! contexts need it.
+//! The work runs on a thread of its own, the interpreter free. The calling thread waits for it, looks for signals
+//! (Ctrl-C) some twenty times a second, and calls the user's callback: always on the thread that called the fit, as
+//! users of plots and thread-local contexts need it.
 //!
-//! A solver asks its watcher once per iteration, which may be long on large data. So that Ctrl-C ends a fit soon even then, its design is
-//! an [`Interruptible`]: once the stop is set, products cost nothing (and say nothing), and the next question is near. What
-//! such a fit returns is never used.
+//! A solver asks its watcher once per iteration, which may be long on large data. So that Ctrl-C ends a fit soon even
+//! then, its design is an [`Interruptible`]: once the stop is set, products cost nothing (and say nothing), and the
+//! next question is near. What such a fit returns is never used.
 
 use crate::error::to_py;
 use crate::interrupt::Interruptible;
@@ -100,7 +100,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Runs `work` on `threads` threads (0: one per core) and returns what it returns, or the exception of a signal or of the callback.
+/// Runs `work` on `threads` threads (0: one per core) and returns what it returns, or the exception of a signal or of
+/// the callback.
 pub fn supervise<R: Send>(
     py: Python<'_>,
     threads: usize,

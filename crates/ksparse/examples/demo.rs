@@ -1,4 +1,5 @@
-//! The library at work on simulated data whose truth is known: two hard problems for every solver, then the choice of k.
+//! The library at work on simulated data whose truth is known: two hard problems for every solver, then the choice of
+//! k.
 //!
 //! `cargo run --release --package ksparse --example demo`
 #![allow(clippy::print_stdout)]

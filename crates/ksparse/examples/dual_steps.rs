@@ -4,7 +4,8 @@
 //! cargo run --release -p ksparse --example dual_steps
 //! ```
 //!
-//! Relative gap (best P - best D) / best P after 50 epochs, without refits, on simulated text. The best of ten constant steps is what a grid search finds.
+//! Relative gap (best P - best D) / best P after 50 epochs, without refits, on simulated text. The best of ten constant
+//! steps is what a grid search finds.
 #![allow(clippy::print_stdout)]
 
 use ksparse::loss::{Hinge, Huber, Logistic, Loss, Squared, SquaredHinge};

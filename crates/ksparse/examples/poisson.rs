@@ -1,4 +1,5 @@
-//! An objective of your own: sparse Poisson regression, from a value and a gradient, solved by every solver of the library.
+//! An objective of your own: sparse Poisson regression, from a value and a gradient, solved by every solver of the
+//! library.
 //!
 //! Counts y_i with mean exp(x_i'w) have, up to a constant, the negative log-likelihood per row
 //!

@@ -1,8 +1,8 @@
 //! Inner loops over contiguous memory, compiled for the widest vectors of the machine.
 //!
-//! The loops are plain Rust with a fixed number of independent sums (`pulp`'s vectors where the compiler needs telling); `pulp` picks, at
-//! run time, the version compiled with AVX2 and FMA where the processor has them. The order of every sum is fixed, so the same machine gives
-//! the same bits.
+//! The loops are plain Rust with a fixed number of independent sums (`pulp`'s vectors where the compiler needs
+//! telling); `pulp` picks, at run time, the version compiled with AVX2 and FMA where the processor has them. The order
+//! of every sum is fixed, so the same machine gives the same bits.
 
 use pulp::{Arch, Simd, WithSimd};
 use std::sync::OnceLock;
@@ -85,8 +85,8 @@ mod private {
     }
 
     impl Sealed for f64 {
-        /// Several columns at a time read r from the cache once for all of them. Long columns come from memory, and eight streams fetch
-        /// more of it than four; short ones are in the cache.
+        /// Several columns at a time read r from the cache once for all of them. Long columns come from memory, and
+        /// eight streams fetch more of it than four; short ones are in the cache.
         #[inline(always)]
         fn dot_columns<S: Simd>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
             if r.len() >= LONG {
@@ -103,8 +103,8 @@ fn arch() -> Arch {
     *ARCH.get_or_init(Arch::new)
 }
 
-/// A named operation for `pulp` to compile once per instruction set. (A closure would do, but the compiler then makes a function of its
-/// body, without the instruction set.)
+/// A named operation for `pulp` to compile once per instruction set. (A closure would do, but the compiler then makes a
+/// function of its body, without the instruction set.)
 macro_rules! operation {
     ($name:ident<$($lifetime:lifetime),+> { $($field:ident: $type:ty),+ } -> $output:ty, |$simd:ident| $body:expr) => {
         struct $name<$($lifetime),+, T> {
@@ -193,7 +193,8 @@ operation!(Axpy4<'a, 'b> { a: [f64; 4], x: [&'a [T]; 4], out: &'b mut [f64] } ->
     }
 });
 
-/// Curves `(v r + g)^2 / (e + v^2 d) - c` with one r, d and c per place: what an exchange gains, v, g and e belonging to the newcomer.
+/// Curves `(v r + g)^2 / (e + v^2 d) - c` with one r, d and c per place: what an exchange gains, v, g and e belonging
+/// to the newcomer.
 #[derive(Default)]
 pub(crate) struct Gains {
     pub r: Vec<f64>,
@@ -277,8 +278,8 @@ operation!(HighestNewcomer<'a> { v: &'a [T], g: &'a [f64], e: &'a [f64], r: f64,
     place.map(|place| (best, place))
 });
 
-/// The highest of `(g_j - v_j r)^2 / (e_j + v_j^2 d) - c` and its j, the first of equals, if above `least`: what exchanges for one place gain. An infinite e_j
-/// gains nothing.
+/// The highest of `(g_j - v_j r)^2 / (e_j + v_j^2 d) - c` and its j, the first of equals, if above `least`: what
+/// exchanges for one place gain. An infinite e_j gains nothing.
 pub(crate) fn highest_newcomer(
     v: &[f64],
     (g, e): (&[f64], &[f64]),
@@ -349,7 +350,8 @@ impl WithSimd for TimesStrip<'_, '_> {
     }
 }
 
-/// A sparse matrix times eight columns stored side by side. Row r of the matrix has the `entries` (column, value) from `starts[r]` on.
+/// A sparse matrix times eight columns stored side by side. Row r of the matrix has the `entries` (column, value) from
+/// `starts[r]` on.
 pub(crate) fn times_strip(starts: &[usize], entries: &[(u32, f64)], strip: &[[f64; STRIP]], out: &mut [[f64; STRIP]]) {
     arch().dispatch(TimesStrip { starts, entries, strip, out })
 }

@@ -6,21 +6,22 @@
 //! minimise  f(x)   subject to   ||x||_0 <= k,      f: R^p -> R smooth and convex
 //! ```
 //!
-//! `||x||_0` counts the non-zero entries. Some coordinates may be *free*: never thresholded and not counted in k (an intercept,
-//! variables that must be in). For data, f is the empirical risk of a linear predictor, in **one normalisation throughout**:
+//! `||x||_0` counts the non-zero entries. Some coordinates may be *free*: never thresholded and not counted in k (an
+//! intercept, variables that must be in). For data, f is the empirical risk of a linear predictor, in **one
+//! normalisation throughout**:
 //!
 //! ```text
 //! f(w) = ( sum_i c_i l(x_i'w + b, y_i) ) / ( sum_i c_i )  +  (lambda / 2) ||w||^2
 //! ```
 //!
-//! with rows x_i, targets y_i, sample weights c_i (1 by default), a loss l and a ridge lambda (0 by default). The intercept b, where
-//! there is one, is the last coordinate (index p), free and unpenalised. Steps, tolerances and reported values all refer to this f: a mean,
-//! not a sum.
+//! with rows x_i, targets y_i, sample weights c_i (1 by default), a loss l and a ridge lambda (0 by default). The
+//! intercept b, where there is one, is the last coordinate (index p), free and unpenalised. Steps, tolerances and
+//! reported values all refer to this f: a mean, not a sum.
 //!
-//! The problem is NP-hard: a solver returns the best point its moves lead to, without a proof that there is no better one. With a ridge, the dual
-//! of the problem bounds how far from the best that point can be ([`certificate`]), and moderate problems can be solved to proven
-//! optimality ([`Exact`](solver::Exact)). The theorems under which a method recovers a sparse target are in [`theory`], with their constants computed
-//! from data.
+//! The problem is NP-hard: a solver returns the best point its moves lead to, without a proof that there is no better
+//! one. With a ridge, the dual of the problem bounds how far from the best that point can be ([`certificate`]), and
+//! moderate problems can be solved to proven optimality ([`Exact`](solver::Exact)). The theorems under which a method
+//! recovers a sparse target are in [`theory`], with their constants computed from data.
 //!
 //! # From data to predictions
 //!
@@ -41,8 +42,8 @@
 //! # Ok::<(), ksparse::Error>(())
 //! ```
 //!
-//! Data of one's own come in as [`Dense`](design::Dense) or [`Sparse`](design::Sparse), owned or borrowed, in f64 or f32; a function of one's
-//! own comes in as a [`Custom`] closure or an [`Objective`].
+//! Data of one's own come in as [`Dense`](design::Dense) or [`Sparse`](design::Sparse), owned or borrowed, in f64 or
+//! f32; a function of one's own comes in as a [`Custom`] closure or an [`Objective`].
 //!
 //! # The modules
 //!
@@ -81,8 +82,9 @@
 //! | steps on few rows at a time | [`Svrght`](solver::Svrght) | stochastic gradients with reduced variance, the k largest kept |
 //! | a proof that there is nothing better | [`Exact`](solver::Exact) | branch and bound: hundreds of columns, k up to 15 or so, a meaningful ridge |
 //!
-//! Down to FoBa every solver takes every smooth objective; the others need a [`Risk`]. All take a start ([`Solver::fit_from`]), free coordinates ([`Sparsity::keep`]) and a watcher that may end the
-//! run ([`Solver::solve`]). The example `demo` runs them side by side.
+//! Down to FoBa every solver takes every smooth objective; the others need a [`Risk`]. All take a start
+//! ([`Solver::fit_from`]), free coordinates ([`Sparsity::keep`]) and a watcher that may end the run
+//! ([`Solver::solve`]). The example `demo` runs them side by side.
 //!
 //! # What a status means
 //!
@@ -96,38 +98,45 @@
 //! | `Cycled`, `Diverged` | a fixed step was too long | the adaptive step (the default), or a shorter one |
 //! | `MaxIterations`, `TimeLimit`, `Stopped` | a limit, or the watcher | start again from the solution |
 //!
-//! [`Error`] is for what cannot be answered at all: shapes that disagree, numbers that are not finite, options out of range.
+//! [`Error`] is for what cannot be answered at all: shapes that disagree, numbers that are not finite, options out of
+//! range.
 //!
 //! # Threads and determinism
 //!
-//! The products run on rayon's current pool; [`Threads`] fixes its size. Work is split by output entry, never by summand, ties go to the smaller
-//! index, and random numbers are seeded: on one machine the same call gives the same bits, **whatever the number of threads**. The
-//! clock is the exception: a time limit may end a run anywhere, and `seconds` are what they are. Processors with other vector
-//! instructions may differ in the last bits. Sums are in f64, also over f32 storage.
+//! The products run on rayon's current pool; [`Threads`] fixes its size. Work is split by output entry, never by
+//! summand, ties go to the smaller index, and random numbers are seeded: on one machine the same call gives the same
+//! bits, **whatever the number of threads**. The clock is the exception: a time limit may end a run anywhere, and
+//! `seconds` are what they are. Processors with other vector instructions may differ in the last bits. Sums are in f64,
+//! also over f32 storage.
 //!
 //! # Features
 //!
-//! `serde` (off by default) derives `Serialize` and `Deserialize` for what comes out: [`Solution`], [`LinearModel`], paths, grids, folds and tables of
-//! cross-validation.
+//! `serde` (off by default) derives `Serialize` and `Deserialize` for what comes out: [`Solution`], [`LinearModel`],
+//! paths, grids, folds and tables of cross-validation.
 //!
 //! # Papers
 //!
-//! * GraHTP, FGraHTP: X.-T. Yuan, P. Li, T. Zhang, "Gradient Hard Thresholding Pursuit for Sparsity-Constrained Optimization", ICML 2014; the longer text is
-//!   arXiv 1311.5750.
-//! * HTP: S. Foucart, "Hard Thresholding Pursuit: An Algorithm for Compressive Sensing", SIAM Journal on Numerical Analysis 49, 2011.
-//! * IHT: T. Blumensath, M. Davies, "Iterative hard thresholding for compressed sensing", Applied and Computational Harmonic Analysis 27, 2009.
+//! * GraHTP, FGraHTP: X.-T. Yuan, P. Li, T. Zhang, "Gradient Hard Thresholding Pursuit for Sparsity-Constrained
+//!   Optimization", ICML 2014; the longer text is arXiv 1311.5750.
+//! * HTP: S. Foucart, "Hard Thresholding Pursuit: An Algorithm for Compressive Sensing", SIAM Journal on Numerical
+//!   Analysis 49, 2011.
+//! * IHT: T. Blumensath, M. Davies, "Iterative hard thresholding for compressed sensing", Applied and Computational
+//!   Harmonic Analysis 27, 2009.
 //! * GraSP: S. Bahmani, B. Raj, P. Boufounos, "Greedy Sparsity-Constrained Optimization", JMLR 14, 2013.
-//! * FBS: X. Yuan, S. Yan, "Forward Basis Selection for Pursuing Sparse Representations over a Dictionary", IEEE TPAMI 35, 2013.
-//! * The dual and its bound: B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, "Dual Iterative Hard Thresholding: From Non-convex Sparse Minimization to
-//!   Non-smooth Concave Maximization", ICML 2017.
-//! * The relaxation behind it: A. Argyriou, R. Foygel, N. Srebro, "Sparse Prediction with the k-Support Norm", NIPS 2012; A. Frangioni, C. Gentile,
-//!   "Perspective cuts for a class of convex 0-1 mixed integer programs", Mathematical Programming 106, 2006.
-//! * FoBa: T. Zhang, "Adaptive Forward-Backward Greedy Algorithm for Learning Sparse Representations", NeurIPS 2008; for general losses J. Liu, J. Ye,
-//!   R. Fujimaki, "Forward-Backward Greedy Algorithms for General Convex Smooth Functions over A Cardinality Constraint", ICML 2014.
-//! * DIHT, SDIHT: B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, "Dual Iterative Hard Thresholding: From Non-convex Sparse Minimization to Non-smooth Concave
-//!   Maximization", ICML 2017.
-//! * SVR-GHT: X. Li, R. Arora, H. Liu, J. Haupt, T. Zhao, "Nonconvex Sparse Learning via Stochastic Optimization with Progressive Variance Reduction", arXiv 1605.02711,
-//!   2016.
+//! * FBS: X. Yuan, S. Yan, "Forward Basis Selection for Pursuing Sparse Representations over a Dictionary", IEEE TPAMI
+//!   35, 2013.
+//! * The dual and its bound: B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, "Dual Iterative Hard Thresholding: From
+//!   Non-convex Sparse Minimization to Non-smooth Concave Maximization", ICML 2017.
+//! * The relaxation behind it: A. Argyriou, R. Foygel, N. Srebro, "Sparse Prediction with the k-Support Norm", NIPS
+//!   2012; A. Frangioni, C. Gentile, "Perspective cuts for a class of convex 0-1 mixed integer programs", Mathematical
+//!   Programming 106, 2006.
+//! * FoBa: T. Zhang, "Adaptive Forward-Backward Greedy Algorithm for Learning Sparse Representations", NeurIPS 2008;
+//!   for general losses J. Liu, J. Ye, R. Fujimaki, "Forward-Backward Greedy Algorithms for General Convex Smooth
+//!   Functions over A Cardinality Constraint", ICML 2014.
+//! * DIHT, SDIHT: B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, "Dual Iterative Hard Thresholding: From Non-convex
+//!   Sparse Minimization to Non-smooth Concave Maximization", ICML 2017.
+//! * SVR-GHT: X. Li, R. Arora, H. Liu, J. Haupt, T. Zhao, "Nonconvex Sparse Learning via Stochastic Optimization with
+//!   Progressive Variance Reduction", arXiv 1605.02711, 2016.
 //!
 //! Where an implementation differs from its paper, the head of its file says how.
 

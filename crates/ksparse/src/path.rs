@@ -1,15 +1,16 @@
 //! Solutions for a sequence of k, each started from its neighbours.
 //!
-//! For `k_1 < k_2 < ...` the values `f_i = min f(x) subject to ||x||_0 <= k_i` fall with i, and neighbouring answers share most of
-//! their support. A [`Path`] uses both facts:
+//! For `k_1 < k_2 < ...` the values `f_i = min f(x) subject to ||x||_0 <= k_i` fall with i, and neighbouring answers
+//! share most of their support. A [`Path`] uses both facts:
 //!
-//! 1. **Forward.** k_1 is solved from zero, every later k from the answer before it, which is feasible: if the solver ends
-//!    above it, the old answer is kept. So **the values of a path never rise with k**.
-//! 2. **Backward.** The answer for k_{i+1}, with its weakest coordinates dropped and the rest refitted, is a candidate for
-//!    k_i. It costs one small minimisation, and the solver runs again from it only if it beats what the forward pass found; an
-//!    improved answer is then passed forward again. Forward selection's early mistakes are undone here.
+//! 1. **Forward.** k_1 is solved from zero, every later k from the answer before it, which is feasible: if the solver
+//!    ends above it, the old answer is kept. So **the values of a path never rise with k**.
+//! 2. **Backward.** The answer for k_{i+1}, with its weakest coordinates dropped and the rest refitted, is a candidate
+//!    for k_i. It costs one small minimisation, and the solver runs again from it only if it beats what the forward
+//!    pass found; an improved answer is then passed forward again. Forward selection's early mistakes are undone here.
 //!
-//! A [`Grid`] does the same for every ridge lambda of a falling sequence, the answer for the larger lambda being one more candidate.
+//! A [`Grid`] does the same for every ridge lambda of a falling sequence, the answer for the larger lambda being one
+//! more candidate.
 //!
 //! ```
 //! use ksparse::{Path, Risk, design::Dense, loss::Squared, solver::Auto};
@@ -43,8 +44,8 @@ pub struct Path {
     /// At most so many backward passes, each with the forward pass over what it improved; they end by themselves when
     /// nothing improves. 0 is the plain warm-started path. Default 3.
     pub sweeps: usize,
-    /// Also solve every k from zero and keep the better of the two: about twice the time, and then no answer is worse than the
-    /// solver's own for that k. On correlated designs the sweeps gain more for less. Default false.
+    /// Also solve every k from zero and keep the better of the two: about twice the time, and then no answer is worse
+    /// than the solver's own for that k. On correlated designs the sweeps gain more for less. Default false.
     pub from_zero: bool,
     /// At most so much time for the whole path; what was found by then is returned. Default none.
     pub time_limit: Option<Duration>,
@@ -88,8 +89,8 @@ impl Path {
         self.solve(objective, solver, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// One solution per k. `watch` is called once per iteration of the solver; when it returns `Break`, or the time is up, the
-    /// path ends with the k reached by then (the last of them perhaps half-way, as its status says).
+    /// One solution per k. `watch` is called once per iteration of the solver; when it returns `Break`, or the time is
+    /// up, the path ends with the k reached by then (the last of them perhaps half-way, as its status says).
     pub fn solve(
         &self,
         objective: &dyn Objective,

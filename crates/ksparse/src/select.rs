@@ -5,8 +5,8 @@
 //! | an information criterion | [`Criterion`] on the solutions of one [`Path`](crate::Path) or [`Grid`](crate::Grid) | one path |
 //! | cross-validation | [`CrossValidation`] of a [`Problem`] over [`Folds`], scored by a [`Metric`] | one path per fold, one more to refit |
 //!
-//! A criterion needs a likelihood (squared or logistic loss) and an honest noise model; cross-validation needs neither. With
-//! both, ties go to the smaller k, then to the larger lambda.
+//! A criterion needs a likelihood (squared or logistic loss) and an honest noise model; cross-validation needs neither.
+//! With both, ties go to the smaller k, then to the larger lambda.
 
 mod criteria;
 mod cv;

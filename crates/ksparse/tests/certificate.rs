@@ -1,4 +1,5 @@
-//! Certificates against brute force: a bound is never above the optimum, and closes wherever the theory says that it can.
+//! Certificates against brute force: a bound is never above the optimum, and closes wherever the theory says that it
+//! can.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod common;
@@ -36,8 +37,8 @@ fn draw(seed: u64, ridge: f64) -> (Problem, usize, Vec<usize>) {
     (problem, k, keep)
 }
 
-/// Whether the condition for a closed gap holds at the optimum of a loss with a corner, with a little to spare. Which subgradient to take the minimum of the loss rounded off by a
-/// hair says, searched for from the optimum.
+/// Whether the condition for a closed gap holds at the optimum of a loss with a corner, with a little to spare. Which
+/// subgradient to take the minimum of the loss rounded off by a hair says, searched for from the optimum.
 fn clearly_separated(problem: &Problem, optimum: &Solution, k: usize, keep: &[usize]) -> bool {
     let (x, y, weights) = (problem.x.clone(), problem.y.clone(), problem.weights.clone());
     let blunt = Problem { x, y, weights, loss: Box::new(Huber::new(1e-7).unwrap()), ..*problem };

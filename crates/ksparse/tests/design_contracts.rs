@@ -1,5 +1,5 @@
-//! Every design is the matrix it stands for: all products, all storages, all wrappers and their compositions, against loops over
-//! an explicit table; and the same bits whatever the number of threads.
+//! Every design is the matrix it stands for: all products, all storages, all wrappers and their compositions, against
+//! loops over an explicit table; and the same bits whatever the number of threads.
 #![allow(clippy::unwrap_used)]
 
 mod common;

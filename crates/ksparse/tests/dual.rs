@@ -57,7 +57,8 @@ fn each_support(p: usize, k: usize, keep: &[usize], visit: &mut dyn FnMut(&[usiz
     }
 }
 
-/// The k-sparse minimum, and how far below it the truth may lie. The hinge is bounded from both sides by its rounded form.
+/// The k-sparse minimum, and how far below it the truth may lie. The hinge is bounded from both sides by its rounded
+/// form.
 fn optimum(problem: &Problem, k: usize, keep: &[usize]) -> f64 {
     let mut slack = 0.0;
     let rounded;

@@ -63,7 +63,8 @@ fn duplicate_and_empty_columns_do_no_harm() {
             problem.y.iter_mut().step_by(4).for_each(|y| *y = -*y);
             let distinct = problem.risk();
             let best = Auto::default().fit(&distinct, &Sparsity::new(6)).unwrap().value;
-            // Each column twice, two empty ones: with k = all the minimum without a ridge is that of the distinct columns.
+            // Each column twice, two empty ones: with k = all the minimum without a ridge is that of the distinct
+            // columns.
             let doubled =
                 Problem { x: problem.x.columns(&[0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 0, 0]), ..data(0, 2, 2, loss) };
             let x = doubled.x.map(|_, j, v| if j >= 12 { 0.0 } else { v });

@@ -1,4 +1,5 @@
-//! Failure injected into every fallible call of an objective: the error reaches the user with its cause, whatever the solver was doing.
+//! Failure injected into every fallible call of an objective: the error reaches the user with its cause, whatever the
+//! solver was doing.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -176,7 +177,8 @@ impl Line for FailingLine<'_> {
     }
 }
 
-/// Lets the first call fail, the second, and so on, at growing distances, until nothing fails any more; returns how often it did.
+/// Lets the first call fail, the second, and so on, at growing distances, until nothing fails any more; returns how
+/// often it did.
 fn every_failure_is_reported<T>(what: &str, inner: &dyn Objective, run: impl Fn(&dyn Objective) -> Result<T>) -> usize {
     let (mut nth, mut failures) = (1, 0);
     loop {

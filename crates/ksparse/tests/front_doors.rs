@@ -1,4 +1,5 @@
-//! The same problems through every door: the crate here, the Python package and the command in their own tests, all against one file.
+//! The same problems through every door: the crate here, the Python package and the command in their own tests, all
+//! against one file.
 //!
 //! `KSPARSE_WRITE=1 cargo test --test front_doors` writes the file anew, from the crate.
 

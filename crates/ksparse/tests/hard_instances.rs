@@ -7,8 +7,8 @@ use ksparse::solver::{Fbs, Grahtp, Solver};
 use ksparse::{Auto, Risk, Sparsity};
 use rayon::prelude::*;
 
-/// Columns correlated 0.9^|i-j|, n = 500, p = 5000, k = 30: orthogonal matching pursuit ends several times above the refit on the
-/// true support.
+/// Columns correlated 0.9^|i-j|, n = 500, p = 5000, k = 30: orthogonal matching pursuit ends several times above the
+/// refit on the true support.
 #[test]
 fn auto_is_at_or_below_the_refit_on_the_true_support() {
     let worse: Vec<String> = (1..=20u64)
@@ -24,7 +24,8 @@ fn auto_is_at_or_below_the_refit_on_the_true_support() {
     assert!(worse.is_empty(), "{worse:#?}");
 }
 
-/// Problems too large for the starts that guarantee it on small ones: `auto` is still never worse than `grahtp` and `fbs`.
+/// Problems too large for the starts that guarantee it on small ones: `auto` is still never worse than `grahtp` and
+/// `fbs`.
 #[test]
 fn auto_is_never_worse_than_the_methods_it_is_made_of() {
     for seed in 1..=4 {

@@ -1,5 +1,5 @@
-//! What may not matter: offsets of columns and targets, units, the order of rows and columns, rows repeated or weighted, how entries are stored. Every
-//! solver on every loss ends at the same support and the same f.
+//! What may not matter: offsets of columns and targets, units, the order of rows and columns, rows repeated or
+//! weighted, how entries are stored. Every solver on every loss ends at the same support and the same f.
 #![allow(clippy::unwrap_used)]
 
 mod common;

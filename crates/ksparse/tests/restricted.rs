@@ -253,7 +253,8 @@ fn newton_conjugate_gradients_and_lbfgs_agree() {
                     let g = gradient(&risk, point);
                     let slope: f64 = support.iter().map(|&j| g[j] * g[j]).sum();
                     let gap = slope / (2.0 * lambda);
-                    // L-BFGS stops by the gains in f, and its gradient is only as small as those say: its value is the test.
+                    // L-BFGS stops by the gains in f, and its gradient is only as small as those say: its value is the
+                    // test.
                     let small = order == Kind::Nothing || gap <= 1e-9 * outcome.value;
                     assert!(small, "{name} {order:?}: {gap} above the minimum {}", outcome.value);
                     least = least.min(outcome.value);

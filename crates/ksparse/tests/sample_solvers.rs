@@ -1,5 +1,5 @@
-//! What the solvers that need samples owe (SVR-GHT, DIHT, SDIHT), on every loss, the hinge loss too; and the hinge loss under those that take it by
-//! subgradients.
+//! What the solvers that need samples owe (SVR-GHT, DIHT, SDIHT), on every loss, the hinge loss too; and the hinge loss
+//! under those that take it by subgradients.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod common;
@@ -170,7 +170,8 @@ fn nothing_overflows_down_to_the_smallest_ridge() {
                         let solution = solver.fit(&risk, &Sparsity::new(K)).unwrap();
                         common::check_form(&what, &solution, risk.dim());
                         assert!(solution.value <= zero * (1.0 + 1e-9), "{what}: {} above f(0)", solution.value);
-                        // Only the theorem's step, and a constant one at will, may run away: and then the status says so.
+                        // Only the theorem's step, and a constant one at will, may run away: and then the status says
+                        // so.
                         let tame = matches!(step, DualStep::Adaptive | DualStep::Shifted) || solver.name() == "svrght";
                         assert!(!tame || solution.status != Status::Diverged, "{what}");
                         for row in &solution.trace {
@@ -317,7 +318,8 @@ fn diht_proves_the_optimum_wherever_the_condition_holds() {
                 let bound = diht.trace.last().unwrap().dual.unwrap();
                 assert!(bound <= optimum * (1.0 + 1e-9), "{name}: {bound} above {optimum}");
                 total += 1;
-                // The condition of strong duality at the optimum, with a little margin (only where there is a gradient).
+                // The condition of strong duality at the optimum, with a little margin (only where there is a
+                // gradient).
                 let mut gradient = vec![0.0; 8];
                 risk.value_and_gradient(SparseRef::new(&support, &w), &mut gradient);
                 let outside = (0..8).filter(|j| !support.contains(j)).map(|j| gradient[j].abs()).fold(0.0, f64::max);
@@ -358,7 +360,8 @@ fn hinge_is_minimised_on_a_support() {
         let mut x = vec![0.0; support.len()];
         let outcome = minimise(&mut *risk.restrict(&support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap();
         assert!(close(outcome.value, problem.value_at(SparseRef::new(&support, &x)), 1e-9, 0.0), "seed {seed}");
-        // The loss with its corner rounded over gamma lies below by gamma / 2 at most: Newton's method knows its minimum.
+        // The loss with its corner rounded over gamma lies below by gamma / 2 at most: Newton's method knows its
+        // minimum.
         let gamma = 1e-4;
         let mut rounded = Risk::new(problem.x.dense(), &problem.y, Huber::new(gamma).unwrap()).unwrap();
         if let Some(weights) = &problem.weights {

@@ -316,8 +316,8 @@ fn supports(p: usize, k: usize) -> Vec<Vec<usize>> {
 
 #[test]
 fn standardisation_sees_the_training_rows_only() {
-    // The second fold holds one enormous value of the column. Scaled by all rows, the column all but vanishes from the first fold,
-    // where a ridge then suppresses it; scaled by the first fold it explains y there.
+    // The second fold holds one enormous value of the column. Scaled by all rows, the column all but vanishes from the
+    // first fold, where a ridge then suppresses it; scaled by the first fold it explains y there.
     let n = 40;
     let wave: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
     let mut x = wave.clone();

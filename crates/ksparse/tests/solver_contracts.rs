@@ -1,5 +1,5 @@
-//! What every solver owes: a feasible, finite point with the value it claims; the same answer for the same data however stored,
-//! ordered, weighted or split over threads; nothing left to do from its own answer.
+//! What every solver owes: a feasible, finite point with the value it claims; the same answer for the same data however
+//! stored, ordered, weighted or split over threads; nothing left to do from its own answer.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -12,7 +12,8 @@ use ksparse::{Custom, Objective, Risk, SparseRef, Sparsity, Threads};
 
 const K: usize = 4;
 
-/// Clear cases (strong signal, ridge): the answer should not hang on the last bits. All losses, some with weights and intercept.
+/// Clear cases (strong signal, ridge): the answer should not hang on the last bits. All losses, some with weights and
+/// intercept.
 fn problems() -> Vec<(String, Problem)> {
     let mut out = Vec::new();
     for seed in 0..12u64 {

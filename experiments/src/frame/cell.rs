@@ -70,7 +70,8 @@ pub(super) fn header(measures: &[&str]) -> String {
     format!("{BEFORE}{own},{AFTER}")
 }
 
-/// The lines of a finished cell. The last two columns name the cell and number its rows, so that a cell written in part is known as such.
+/// The lines of a finished cell. The last two columns name the cell and number its rows, so that a cell written in part
+/// is known as such.
 pub(super) fn lines(cell: &Cell, rows: &[Row], measures: usize) -> String {
     let mut out = String::new();
     for (i, row) in rows.iter().enumerate() {

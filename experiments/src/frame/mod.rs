@@ -2,12 +2,14 @@
 //!
 //! The contract of an [`Experiment`]:
 //!
-//! * **`cells`** lists every cell of a run with these settings, in the order in which results are written. The fields of a [`Cell`] decide its rows: the
-//!   same cell gives the same rows in every run (but for the seconds), because a finished cell is never computed again. What changes a
-//!   result (a size, a data set, a variant) therefore belongs into the cell; `variant` is free text for what has no field.
-//! * **`run`** computes one cell, on the single thread it is called on, and measures with [`cpu`] what it wants to report as seconds. It returns one row, or several (a
-//!   trace). Data that several cells share go into a [`Memo`].
-//! * **`page`** sees all rows, of whatever replicas there are, and returns figures, tables and findings. It must cope with missing cells.
+//! * **`cells`** lists every cell of a run with these settings, in the order in which results are written. The fields
+//!   of a [`Cell`] decide its rows: the same cell gives the same rows in every run (but for the seconds), because a
+//!   finished cell is never computed again. What changes a result (a size, a data set, a variant) therefore belongs
+//!   into the cell; `variant` is free text for what has no field.
+//! * **`run`** computes one cell, on the single thread it is called on, and measures with [`cpu`] what it wants to
+//!   report as seconds. It returns one row, or several (a trace). Data that several cells share go into a [`Memo`].
+//! * **`page`** sees all rows, of whatever replicas there are, and returns figures, tables and findings. It must cope
+//!   with missing cells.
 
 mod cell;
 mod curves;

@@ -19,7 +19,8 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Reads what there is. Lines torn by a kill and cells not complete are forgotten; a file with other columns is refused.
+    /// Reads what there is. Lines torn by a kill and cells not complete are forgotten; a file with other columns is
+    /// refused.
     pub fn open(experiment: &dyn Experiment, settings: &Settings) -> Result<Self> {
         let path = settings.out.join(format!("{}.csv", experiment.id()));
         let measures = experiment.measures().len();

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 /// A data file and what it does not say itself.
 #[derive(Debug, clap::Args)]
 pub struct DataArgs {
-    /// The data: svmlight, CSV, TSV, blank-separated text, .npy, .npz, .mtx or .ksb, also compressed; - is standard input
+    /// The data: svmlight, CSV, TSV, blank-separated text, .npy, .npz, .mtx or .ksb, also compressed; - is standard
+    /// input
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
 
@@ -27,7 +28,8 @@ impl DataArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Data")]
 pub struct ReadingArgs {
-    /// The column to predict: its name, or its number counted from 1 (-1 is the last) [default: the one named y, target, label, ...]
+    /// The column to predict: its name, or its number counted from 1 (-1 is the last) [default: the one named y,
+    /// target, label, ...]
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub target: Option<String>,
 
@@ -59,7 +61,8 @@ pub struct ReadingArgs {
     #[arg(long)]
     pub no_header: bool,
 
-    /// What separates text columns: a character, or `comma`, `semicolon`, `tab` or `blank` (any run of blanks) [default: detected]
+    /// What separates text columns: a character, or `comma`, `semicolon`, `tab` or `blank` (any run of blanks)
+    /// [default: detected]
     #[arg(long, value_name = "CHAR", value_parser = parse::separator)]
     pub separator: Option<u8>,
 

@@ -17,12 +17,14 @@ pub struct SolverArgs {
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = solver::NAMES)]
     pub solver: String,
 
-    /// Length of a gradient step: auto (needs no tuning), theory (as in the theorems) or a number [grahtp, fgrahtp, htp, iht, diht, sdiht; svrght, but for theory]
+    /// Length of a gradient step: auto (needs no tuning), theory (as in the theorems) or a number [grahtp, fgrahtp,
+    /// htp, iht, diht, sdiht; svrght, but for theory]
     #[arg(long, value_name = "auto|theory|NUMBER", default_value = "auto", value_parser = parse::step,
           hide_default_value = true, allow_hyphen_values = true)]
     pub step: Step,
 
-    /// Stop when an iteration moves x by less than T ||x|| [default: 1e-4]; exact: when the relative gap is at most T [default: 1e-6]
+    /// Stop when an iteration moves x by less than T ||x|| [default: 1e-4]; exact: when the relative gap is at most T
+    /// [default: 1e-6]
     #[arg(long, value_name = "T", value_parser = parse::non_negative, allow_hyphen_values = true)]
     pub tol: Option<f64>,
 
@@ -38,7 +40,8 @@ pub struct SolverArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// Blocks of samples [sdiht; default: as many as make the rows of a step about as dear as its search for the k largest]
+    /// Blocks of samples [sdiht; default: as many as make the rows of a step about as dear as its search for the k
+    /// largest]
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..))]
     pub blocks: Option<u64>,
 

@@ -11,9 +11,9 @@ use std::time::Instant;
 
 /// Convert a data file to another format, or to the .ksb form that opens at once
 ///
-/// Format and compression of the output follow its name: .svm .csv .tsv .npz .npy .mtx .ksb, with .gz .bz2 .xz or .zst behind it.
-/// .ksb is mapped into memory when it is read: it opens in milliseconds and may be larger than memory. svmlight text
-/// that needs more than --memory (or 2048 MB) is read several times on its way to .ksb.
+/// Format and compression of the output follow its name: .svm .csv .tsv .npz .npy .mtx .ksb, with .gz .bz2 .xz or .zst
+/// behind it. .ksb is mapped into memory when it is read: it opens in milliseconds and may be larger than memory.
+/// svmlight text that needs more than --memory (or 2048 MB) is read several times on its way to .ksb.
 #[derive(Debug, clap::Args)]
 pub struct ConvertArgs {
     #[command(flatten)]

@@ -25,7 +25,8 @@ pub struct FitArgs {
     #[command(flatten)]
     pub data: DataArgs,
 
-    /// How many coefficients may be non-zero (the intercept and --keep are not counted; more than there are columns means all)
+    /// How many coefficients may be non-zero (the intercept and --keep are not counted; more than there are columns
+    /// means all)
     #[arg(short, value_name = "K", help_heading = "Model", required = true, value_parser = parse::one_k, allow_hyphen_values = true)]
     pub k: usize,
 
@@ -39,8 +40,8 @@ pub struct FitArgs {
     #[command(flatten)]
     pub solver: SolverArgs,
 
-    /// Prove how far the model can be from the best of its size: search for a lower bound on f for at most SECONDS [default: 60]. Needs
-    /// lambda > 0
+    /// Prove how far the model can be from the best of its size: search for a lower bound on f for at most SECONDS
+    /// [default: 60]. Needs lambda > 0
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60", value_parser = parse::certify_seconds,
           allow_negative_numbers = true, help_heading = "Search")]
     pub certify: Option<f64>,
@@ -53,11 +54,13 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Write one line per iteration here (CSV: iteration, objective, entered, left, step, seconds; bound and gap where the solver knows them)
+    /// Write one line per iteration here (CSV: iteration, objective, entered, left, step, seconds; bound and gap where
+    /// the solver knows them)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub trace: Option<PathBuf>,
 
-    /// Draw the gap between f and its bound against the epochs of the search here (SVG); with --certify or --solver exact, diht, sdiht
+    /// Draw the gap between f and its bound against the epochs of the search here (SVG); with --certify or --solver
+    /// exact, diht, sdiht
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot_gap: Option<PathBuf>,
 }

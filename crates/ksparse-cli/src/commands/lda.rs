@@ -19,8 +19,9 @@ use std::time::Instant;
 
 /// Tell two classes apart by their means and a shared precision matrix of k edges
 ///
-/// The score of class l is x'O m_l - m_l'O m_l / 2 + log pi_l, with means m_l, frequencies pi_l, and a precision matrix O of k edges fitted to
-/// the covariance within classes. Of several k, cross-validation of the likelihood within classes takes one.
+/// The score of class l is x'O m_l - m_l'O m_l / 2 + log pi_l, with means m_l, frequencies pi_l, and a precision matrix
+/// O of k edges fitted to the covariance within classes. Of several k, cross-validation of the likelihood within
+/// classes takes one.
 #[derive(Debug, clap::Args)]
 pub struct LdaArgs {
     #[command(flatten)]

@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 
 /// Apply a model to data; with a target in the data, also say how well it does
 ///
-/// Predictions go to standard output, one per line, and scores to standard error; with -o predictions go to a file and scores to
-/// standard output. A prediction is a label, or a number under the squared loss.
+/// Predictions go to standard output, one per line, and scores to standard error; with -o predictions go to a file and
+/// scores to standard output. A prediction is a label, or a number under the squared loss.
 ///
-/// Columns are matched by name where model and data have names, and by position otherwise: then there must be as many as
-/// the model was fitted on. svmlight data may lack columns, which are zero, and may have further ones, which are left out: they did not
-/// occur in training.
+/// Columns are matched by name where model and data have names, and by position otherwise: then there must be as many
+/// as the model was fitted on. svmlight data may lack columns, which are zero, and may have further ones, which are
+/// left out: they did not occur in training.
 #[derive(Debug, clap::Args)]
 pub struct PredictArgs {
     /// A model that `ksparse fit` or `ksparse path` wrote

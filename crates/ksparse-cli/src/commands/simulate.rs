@@ -23,7 +23,8 @@ use std::path::PathBuf;
 ///   text        bags of words with tf-idf values, labels as in logistic; 500 true columns
 ///   precision   gaussian rows whose precision matrix is sparse, no target
 ///
-/// Sigma is the identity, or correlates columns i and j by R^|i-j| with --correlation R. The same seed gives the same data.
+/// Sigma is the identity, or correlates columns i and j by R^|i-j| with --correlation R. The same seed gives the same
+/// data.
 ///
 /// Examples:
 ///   ksparse simulate linear --rows 300 --nonzeros 20 --correlation 0.9 -o data.csv --truth truth.json

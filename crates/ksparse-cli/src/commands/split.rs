@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// Split a data file into a part to train on and a part to test on
 ///
-/// Rows are drawn at random, the same for the same seed. Where the target has classes (words, or at most 20 distinct whole numbers),
-/// every class has its share in both parts. The rows of a part keep their order, its file keeps format and compression: data.svm.xz
-/// becomes data.train.svm.xz and data.test.svm.xz.
+/// Rows are drawn at random, the same for the same seed. Where the target has classes (words, or at most 20 distinct
+/// whole numbers), every class has its share in both parts. The rows of a part keep their order, its file keeps format
+/// and compression: data.svm.xz becomes data.train.svm.xz and data.test.svm.xz.
 #[derive(Debug, clap::Args)]
 pub struct SplitArgs {
     #[command(flatten)]
@@ -96,8 +96,8 @@ fn classes(table: &Table) -> Vec<f64> {
     }
 }
 
-/// Whether each row is to be tested on. Rows lie in a line, class after class, shuffled within; every (1 / share)-th is taken, so that each class
-/// has its share and their sum is right as well.
+/// Whether each row is to be tested on. Rows lie in a line, class after class, shuffled within; every (1 / share)-th is
+/// taken, so that each class has its share and their sum is right as well.
 fn draw(classes: &[f64], share: f64, seed: u64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..classes.len()).collect();
     order.sort_by(|&a, &b| classes[a].total_cmp(&classes[b]));

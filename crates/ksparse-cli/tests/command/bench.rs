@@ -22,7 +22,8 @@ impl Bench {
         Self { dir: tempfile::tempdir().unwrap() }
     }
 
-    /// A bench with `data.csv` (y, 30 columns of which 3 count), `labels.csv` (words yes and no) and `data.svm` (the same numbers).
+    /// A bench with `data.csv` (y, 30 columns of which 3 count), `labels.csv` (words yes and no) and `data.svm` (the
+    /// same numbers).
     pub fn with_data() -> Self {
         let bench = Self::new();
         bench.ok(&sim("linear", "data.csv", "0.5"));

@@ -29,7 +29,8 @@ fn every_format_to_every_other_gives_the_same_fit() {
         for (from, to) in ends.iter().flat_map(|from| ends.map(|to| (*from, to))) {
             let there = format!("{stem}-there.{to}");
             bench.ok(&format!("convert {} {there} -q", direct(from)));
-            // Formats with names differ where the way led through one without; of the others the bytes are compared, which is quicker.
+            // Formats with names differ where the way led through one without; of the others the bytes are compared,
+            // which is quicker.
             if ["csv", "tsv", "ksb", "npz"].iter().any(|named| to.starts_with(named)) {
                 assert_eq!(answer(&bench, &there, ""), expected, "{from} to {to}");
             } else {

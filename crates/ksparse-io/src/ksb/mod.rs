@@ -10,9 +10,10 @@
 //! end  CRC-32 of each section (6 u32), CRC-32 of these 24 bytes, magic
 //! ```
 //!
-//! A section of length 0 is absent. Opening checks the header, the lengths, the end and, in one pass at the speed of memory, that the pointers
-//! and row indices of a sparse matrix are in order: no index of an opened file can lie outside. The values, two thirds of a sparse file and all
-//! of a dense one, are not touched; [`verify`] compares them with their checksums.
+//! A section of length 0 is absent. Opening checks the header, the lengths, the end and, in one pass at the speed of
+//! memory, that the pointers and row indices of a sparse matrix are in order: no index of an opened file can lie
+//! outside. The values, two thirds of a sparse file and all of a dense one, are not touched; [`verify`] compares them
+//! with their checksums.
 
 mod streamed;
 mod write;

@@ -1,7 +1,8 @@
 //! From svmlight text to the mapped form without the matrix in memory.
 //!
-//! Rows come in, columns go out. The text is read once to count the entries of each column, then again for the row indices and again for
-//! the values, each time of as many columns as fit. The file is the same, byte for byte, as one made from a table.
+//! Rows come in, columns go out. The text is read once to count the entries of each column, then again for the row
+//! indices and again for the values, each time of as many columns as fit. The file is the same, byte for byte, as one
+//! made from a table.
 
 use super::write::{Entries, Frame};
 use crate::error::{Error, Result};

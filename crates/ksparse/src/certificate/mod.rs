@@ -1,33 +1,35 @@
 //! How far a fit can be from the best k-sparse model of all: a proven bound for any fit by any solver.
 //!
-//! The problem is NP-hard, so no solver knows that its answer is the best. But every feasible dual vector gives a number that **no** k-sparse
-//! model goes below ([`dual`](crate::dual)). [`certify`] looks for the largest such number and compares it with the fit:
+//! The problem is NP-hard, so no solver knows that its answer is the best. But every feasible dual vector gives a
+//! number that **no** k-sparse model goes below ([`dual`](crate::dual)). [`certify`] looks for the largest such number
+//! and compares it with the fit:
 //!
 //! ```text
 //! lower_bound <= least f over all k-sparse models <= f(fit),      gap = f(fit) - lower_bound
 //! ```
 //!
-//! A gap of (nearly) 0 proves that the fit is optimal. A positive gap proves nothing against the fit: either it can be improved by at most
-//! that much, or the bound is weak. The bound is at its best for a meaningful ridge and well separated coefficients; at a tiny ridge, or with
-//! strongly correlated columns, expect it to be wide.
+//! A gap of (nearly) 0 proves that the fit is optimal. A positive gap proves nothing against the fit: either it can be
+//! improved by at most that much, or the bound is weak. The bound is at its best for a meaningful ridge and well
+//! separated coefficients; at a tiny ridge, or with strongly correlated columns, expect it to be wide.
 //!
 //! # How
 //!
-//! The first dual vector is the fit's own, `a_i = l'(x_i'w)`. Then comes ascent. The largest D is the optimum of the perspective relaxation,
-//! and that is solved on working sets: the coordinates of the fit and the next best, then those that violate the optimality conditions. Each
-//! epoch gives a bound from all coordinates and, from above, the relaxation's value, beyond which no dual bound can go; the two meeting is the
-//! end. A loss that is not smooth (hinge) is rounded off, less and less: every dual vector of the rounded loss is one of its own.
+//! The first dual vector is the fit's own, `a_i = l'(x_i'w)`. Then comes ascent. The largest D is the optimum of the
+//! perspective relaxation, and that is solved on working sets: the coordinates of the fit and the next best, then those
+//! that violate the optimality conditions. Each epoch gives a bound from all coordinates and, from above, the
+//! relaxation's value, beyond which no dual bound can go; the two meeting is the end. A loss that is not smooth (hinge)
+//! is rounded off, less and less: every dual vector of the rounded loss is one of its own.
 //!
 //! # When it closes
 //!
-//! With F the support of w, sparse strong duality holds at w, and the bound closes, exactly when `grad_j f(w) = 0` on F and
-//! `min over F of |w_j| >= max outside F of |grad_j f(w)| / lambda` (if w has fewer than k coordinates, every `grad_j f` must vanish). The
-//! [`Conditions`] of a certificate report these numbers.
+//! With F the support of w, sparse strong duality holds at w, and the bound closes, exactly when `grad_j f(w) = 0` on F
+//! and `min over F of |w_j| >= max outside F of |grad_j f(w)| / lambda` (if w has fewer than k coordinates, every
+//! `grad_j f` must vanish). The [`Conditions`] of a certificate report these numbers.
 //!
 //! # Rounding
 //!
-//! The bound is rounded down and f(fit) up, by bounds on every rounding error on the way: `certified` holds for the numbers as
-//! stored, not only up to rounding.
+//! The bound is rounded down and f(fit) up, by bounds on every rounding error on the way: `certified` holds for the
+//! numbers as stored, not only up to rounding.
 
 mod ascent;
 
@@ -92,7 +94,8 @@ pub struct Epoch {
 pub struct Conditions {
     /// The largest `|grad_j f|` on the support and at free coordinates: 0 for a fit that is minimised on its support.
     pub stationarity: f64,
-    /// The smallest `|w_j|` on the support, forced-in coordinates left out; 0 if fewer than k are in use, infinite for k = 0.
+    /// The smallest `|w_j|` on the support, forced-in coordinates left out; 0 if fewer than k are in use, infinite for
+    /// k = 0.
     pub smallest_inside: f64,
     /// The largest `|grad_j f| / lambda` outside.
     pub largest_outside: f64,
@@ -153,8 +156,8 @@ impl Certificate {
     }
 }
 
-/// Bounds the distance of `solution` from the best model under `sparsity`, calling `watch` once per epoch; when that returns `Break`, the
-/// best bound so far comes back. The risk needs a ridge.
+/// Bounds the distance of `solution` from the best model under `sparsity`, calling `watch` once per epoch; when that
+/// returns `Break`, the best bound so far comes back. The risk needs a ridge.
 ///
 /// ```
 /// use ksparse::certificate::{CertifyOptions, certify};

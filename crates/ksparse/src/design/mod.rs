@@ -56,11 +56,13 @@ pub trait Design: Send + Sync {
     /// `out[c] = sum_i weights[i] X[i, columns[c]]^2`.
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]);
 
-    /// `out[j] = sum_i weights[i] (X[i, j] - centres[j])^2`, every difference taken before it is squared: no offset is too large.
+    /// `out[j] = sum_i weights[i] (X[i, j] - centres[j])^2`, every difference taken before it is squared: no offset is
+    /// too large.
     fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]);
 
-    /// What [`squares`](Self::squares) would give if nothing cancelled in the products: their rounding errors are small beside the roots of these.
-    /// The squares themselves where entries are stored; more where products are put together from larger parts.
+    /// What [`squares`](Self::squares) would give if nothing cancelled in the products: their rounding errors are small
+    /// beside the roots of these. The squares themselves where entries are stored; more where products are put together
+    /// from larger parts.
     fn magnitudes(&self, weights: &[f64], out: &mut [f64]);
 
     /// `out = X_left' diag(weights) X_right`, one column per entry of `right` (make that the longer list).
@@ -72,19 +74,20 @@ pub trait Design: Send + Sync {
     /// The entries of row `i` that are not zero, by column: pairs appended to `out` (cleared first).
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>);
 
-    /// `out[s] = sum_j X[rows[s], j] w[j]` over a whole vector w. The first call may turn the matrix round once: the copy by rows
-    /// stays in memory.
+    /// `out[s] = sum_j X[rows[s], j] w[j]` over a whole vector w. The first call may turn the matrix round once: the
+    /// copy by rows stays in memory.
     fn dot_rows(&self, rows: &[usize], w: &[f64], out: &mut [f64]);
 
-    /// `out[j] += sum_s factors[s] X[rows[s], j]`: the cost is that of the rows' entries, as for [`dot_rows`](Self::dot_rows), and
-    /// for a wrapper at most that of a pass over `out`.
+    /// `out[j] += sum_s factors[s] X[rows[s], j]`: the cost is that of the rows' entries, as for
+    /// [`dot_rows`](Self::dot_rows), and for a wrapper at most that of a pass over `out`.
     fn add_rows(&self, rows: &[usize], factors: &[f64], out: &mut [f64]);
 
     /// The work of one pass over all the data (`tmul`), in multiply-adds of a streaming loop.
     fn cost(&self) -> f64;
 
-    /// `Err` once a product could not be computed: a device is lost, a worker gone. What that product wrote, and those after it, means
-    /// nothing; whoever evaluates something from products asks before using it. A matrix in memory is always well.
+    /// `Err` once a product could not be computed: a device is lost, a worker gone. What that product wrote, and those
+    /// after it, means nothing; whoever evaluates something from products asks before using it. A matrix in memory is
+    /// always well.
     fn health(&self) -> Result<()>;
 }
 
@@ -112,7 +115,8 @@ pub trait Columns: Send {
     /// `out = A' r`.
     fn tmul(&self, r: &[f64], out: &mut [f64]);
 
-    /// The lower triangle of `A' diag(weights) A`, weights non-negative; what is above the diagonal of `out` is left as it was.
+    /// The lower triangle of `A' diag(weights) A`, weights non-negative; what is above the diagonal of `out` is left as
+    /// it was.
     fn gram(&mut self, weights: &[f64], out: MatrixMut<'_>);
 
     /// `out[c] = sum_i weights[i] A[i, c]^2`.

@@ -1,7 +1,8 @@
 //! Means and deviations that an offset does not spoil.
 //!
-//! `E[x^2] - m^2` loses twice the digits that x and its mean have in common. Here every deviation is taken from the numbers themselves: a pass for the
-//! mean, a pass for the squares about it, and for numbers far from 0 (beside their spread) both after subtracting one of them.
+//! `E[x^2] - m^2` loses twice the digits that x and its mean have in common. Here every deviation is taken from the
+//! numbers themselves: a pass for the mean, a pass for the squares about it, and for numbers far from 0 (beside their
+//! spread) both after subtracting one of them.
 
 use super::Design;
 
@@ -16,11 +17,13 @@ pub(crate) struct Moments {
     pub deviation: f64,
 }
 
-/// A mean is far from 0 when it is at least so many standard deviations away: up to here sums of products lose no more than three digits.
+/// A mean is far from 0 when it is at least so many standard deviations away: up to here sums of products lose no more
+/// than three digits.
 const FAR: f64 = 30.0;
 
 impl Moments {
-    /// Of numbers that have a positive weight. Deviations are divided by the largest of them, so that no square overflows or vanishes.
+    /// Of numbers that have a positive weight. Deviations are divided by the largest of them, so that no square
+    /// overflows or vanishes.
     pub fn of(values: &[f64], weights: &[f64]) -> Self {
         let counted = || values.iter().zip(weights).filter(|(_, w)| **w > 0.0);
         let anchor = counted().next().map_or(0.0, |(x, _)| *x);
@@ -42,8 +45,8 @@ impl Moments {
         (self.anchor + self.rest).abs() >= FAR * self.deviation && self.anchor != 0.0
     }
 
-    /// A number near the mean with so few digits that numbers about it lose none when it is subtracted: a multiple of the power of two below
-    /// the deviation. A constant is its own.
+    /// A number near the mean with so few digits that numbers about it lose none when it is subtracted: a multiple of
+    /// the power of two below the deviation. A constant is its own.
     pub fn shift(&self) -> f64 {
         let unit = self.deviation.log2().floor().exp2();
         let shift = ((self.anchor + self.rest) / unit).round() * unit;
@@ -59,7 +62,8 @@ pub(crate) fn column_moments(design: &dyn Design, weights: &[f64]) -> (Vec<f64>,
     (means, squares)
 }
 
-/// Whether a column may be far from 0, from its mean and the mean square about it as two passes give them. Where they overflow, it may.
+/// Whether a column may be far from 0, from its mean and the mean square about it as two passes give them. Where they
+/// overflow, it may.
 pub(crate) fn may_be_far(mean: f64, square: f64) -> bool {
     mean != 0.0 && (square.sqrt() <= mean.abs() / FAR || !square.is_finite())
 }

@@ -1,7 +1,8 @@
 //! Columns that stand far from 0, brought near it.
 //!
-//! A product with a column whose mean is 10^6 times its spread loses six digits, one with its square twelve, and beside a column of ones the two
-//! look the same. Where there is an intercept nothing is lost by subtracting a constant from a column: the intercept takes it up.
+//! A product with a column whose mean is 10^6 times its spread loses six digits, one with its square twelve, and beside
+//! a column of ones the two look the same. Where there is an intercept nothing is lost by subtracting a constant from a
+//! column: the intercept takes it up.
 
 use super::moments::{Moments, column_moments, may_be_far};
 use super::{Columns, Costs, Dense, Design, cross};
@@ -11,8 +12,8 @@ use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
 use faer::Mat;
 
-/// Another design, some of its columns less a constant each. Those columns are held as a copy, so that the subtraction comes before every sum;
-/// all others are the inner design's.
+/// Another design, some of its columns less a constant each. Those columns are held as a copy, so that the subtraction
+/// comes before every sum; all others are the inner design's.
 #[derive(Debug, Clone)]
 pub(crate) struct Recentred<D> {
     inner: D,

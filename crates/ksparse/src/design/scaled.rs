@@ -54,8 +54,8 @@ impl<D: Design> Scaled<D> {
         Ok(Self { inner, centre, rest, scale })
     }
 
-    /// Mean 0 and (population) standard deviation 1 under the sample weights; a column that is constant but for its last digits is centred
-    /// and not scaled.
+    /// Mean 0 and (population) standard deviation 1 under the sample weights; a column that is constant but for its
+    /// last digits is centred and not scaled.
     pub fn standardize(inner: D, weights: Option<&[f64]>) -> Result<Self> {
         let n = inner.nrows();
         let weights = match weights {
@@ -75,8 +75,9 @@ impl<D: Design> Scaled<D> {
         Self::checked(inner, centre, rest, scale)
     }
 
-    /// Every column whose mean is larger than its deviation less its mean, nothing scaled: as if all were centred, where an intercept takes up the
-    /// rest, and sparse columns stay sparse. The weights sum to 1. Also the root mean square of the largest column then.
+    /// Every column whose mean is larger than its deviation less its mean, nothing scaled: as if all were centred,
+    /// where an intercept takes up the rest, and sparse columns stay sparse. The weights sum to 1. Also the root mean
+    /// square of the largest column then.
     pub(crate) fn centred(inner: D, weights: &[f64]) -> (Self, f64) {
         let (inner, mut rest, deviations) = Recentred::with_moments(inner, weights);
         let mut largest = 0.0f64;
@@ -201,7 +202,8 @@ impl<D: Design> Design for Scaled<D> {
     /// Every entry of the row that is not zero after centring: all p of them, if all columns are centred.
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {
         self.inner.row(i, out);
-        // The stored entries move to their places from the last to the first, so that none is overwritten before it is read.
+        // The stored entries move to their places from the last to the first, so that none is overwritten before it is
+        // read.
         let mut stored = out.len();
         out.resize(self.ncols(), (0, 0.0));
         for j in (0..self.ncols()).rev() {

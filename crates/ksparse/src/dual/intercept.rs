@@ -1,10 +1,10 @@
-//! Two problems in one unknown that an unpenalised intercept brings: the best shift of the predictions, and the nearest dual vector
-//! whose weighted sum is 0. Both are roots of a monotone function.
+//! Two problems in one unknown that an unpenalised intercept brings: the best shift of the predictions, and the nearest
+//! dual vector whose weighted sum is 0. Both are roots of a monotone function.
 
 use crate::loss::{Conjugate, Loss};
 
-/// argmin over b of `sum_i c_i l(z_i + b, y_i)`: Newton's method, kept inside a bracket of the root of the derivative. Where the infimum is
-/// not attained (one class alone) a b beyond which nothing changes.
+/// argmin over b of `sum_i c_i l(z_i + b, y_i)`: Newton's method, kept inside a bracket of the root of the derivative.
+/// Where the infimum is not attained (one class alone) a b beyond which nothing changes.
 pub(crate) fn best_shift(loss: &dyn Loss, z: &[f64], y: &[f64], c: &[f64]) -> f64 {
     let slope = |b: f64| {
         let (mut first, mut second) = (0.0, 0.0);
@@ -18,9 +18,9 @@ pub(crate) fn best_shift(loss: &dyn Loss, z: &[f64], y: &[f64], c: &[f64]) -> f6
     root(slope)
 }
 
-/// Moves a to the point nearest in `sum_i c_i (a_i - t_i)^2` that lies in the domain and has `sum_i c_i a_i = 0`: all are shifted alike, then
-/// brought back into the domain. What rounding leaves of the sum is taken from the heavier side in proportion, which
-/// stays inside: every domain holds 0.
+/// Moves a to the point nearest in `sum_i c_i (a_i - t_i)^2` that lies in the domain and has `sum_i c_i a_i = 0`: all
+/// are shifted alike, then brought back into the domain. What rounding leaves of the sum is taken from the heavier side
+/// in proportion, which stays inside: every domain holds 0.
 pub(super) fn project_balanced(conjugate: &dyn Conjugate, y: &[f64], c: &[f64], a: &mut [f64]) {
     let sum = |shift: f64| -> f64 { (0..y.len()).map(|i| c[i] * conjugate.project(a[i] + shift, y[i])).sum() };
     let shift = root(|b| (sum(b), 0.0));
@@ -34,8 +34,8 @@ pub(super) fn project_balanced(conjugate: &dyn Conjugate, y: &[f64], c: &[f64], 
 /// Where a search for a root ends: targets may have any unit.
 pub(crate) const FARTHEST: f64 = 1e300;
 
-/// A root of a non-decreasing function given with its derivative (0 where unknown): Newton steps that leave the bracket, or shrink it too
-/// slowly, become bisections. Where there is none, the far end of the search.
+/// A root of a non-decreasing function given with its derivative (0 where unknown): Newton steps that leave the
+/// bracket, or shrink it too slowly, become bisections. Where there is none, the far end of the search.
 fn root(f: impl Fn(f64) -> (f64, f64)) -> f64 {
     let (mut at, mut value) = (0.0, f(0.0));
     if value.0 == 0.0 {

@@ -1,4 +1,5 @@
-//! The dual of the k-sparse ridge problem: a lower bound on the optimum of an NP-hard problem, from any vector of its domain.
+//! The dual of the k-sparse ridge problem: a lower bound on the optimum of an NP-hard problem, from any vector of its
+//! domain.
 //!
 //! With sample weights c that sum to 1, a convex loss l with conjugate l* and lambda > 0 the problem is
 //!
@@ -14,14 +15,14 @@
 //! D(a) = min over ||w||_0 <= k of L(w, a) = -sum_i c_i l_i*(a_i) - (lambda/2) ||w(a)||^2  <=  min over ||w||_0 <= k of P(w)
 //! ```
 //!
-//! D is concave and not smooth; `g_i = c_i (x_i'w(a) - l_i*'(a_i))` is a super-gradient: `D(b) <= D(a) + g'(b - a)`. At w = w(a) the gap is
-//! a sum of non-negative terms, `P(w) - D(a) = sum_i c_i (l_i(x_i'w) + l_i*(a_i) - a_i x_i'w)`.
+//! D is concave and not smooth; `g_i = c_i (x_i'w(a) - l_i*'(a_i))` is a super-gradient: `D(b) <= D(a) + g'(b - a)`. At
+//! w = w(a) the gap is a sum of non-negative terms, `P(w) - D(a) = sum_i c_i (l_i(x_i'w) + l_i*(a_i) - a_i x_i'w)`.
 //!
 //! Forced-in coordinates (penalised, free of charge) stay whole in w(a). An unpenalised intercept adds the constraint
 //! `sum_i c_i a_i = 0`: without it the minimum over the intercept is minus infinity.
 //!
-//! * B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, "Dual Iterative Hard Thresholding: From Non-convex Sparse Minimization to Non-smooth Concave
-//!   Maximization", ICML 2017.
+//! * B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, "Dual Iterative Hard Thresholding: From Non-convex Sparse
+//!   Minimization to Non-smooth Concave Maximization", ICML 2017.
 
 mod intercept;
 mod safe;
@@ -77,7 +78,8 @@ impl DualPoint {
 const INSIDE: f64 = 1e-12;
 
 impl<'a> Dual<'a> {
-    /// `Err` without a ridge (the dual is then no bound but minus infinity) and for forced-in coordinates that do not exist.
+    /// `Err` without a ridge (the dual is then no bound but minus infinity) and for forced-in coordinates that do not
+    /// exist.
     pub fn new(risk: &'a Risk<'a>, sparsity: &Sparsity) -> Result<Self> {
         if risk.ridge() <= 0.0 {
             return Err(Error::InvalidOption {
@@ -146,7 +148,8 @@ impl<'a> Dual<'a> {
         Ok(())
     }
 
-    /// Brings a into the domain; with an intercept, to the nearest point (in the norm of the sample weights) whose weighted sum is 0.
+    /// Brings a into the domain; with an intercept, to the nearest point (in the norm of the sample weights) whose
+    /// weighted sum is 0.
     pub fn project(&self, a: &mut [f64]) {
         let (conjugate, y) = (self.risk.loss().conjugate(), self.risk.target());
         if self.risk.has_intercept() {
@@ -164,7 +167,8 @@ impl<'a> Dual<'a> {
         self.risk.free().iter().for_each(|&j| out[j] = 0.0);
     }
 
-    /// The coordinates of H_k(u) that are not zero, ascending, forced-in ones always among them: ties to the smaller index.
+    /// The coordinates of H_k(u) that are not zero, ascending, forced-in ones always among them: ties to the smaller
+    /// index.
     pub fn winners(&self, u: &[f64]) -> Vec<usize> {
         let mut support = self.budget.winners(self.budget.k, |j| u[j].abs());
         support.retain(|j| !self.risk.free().contains(j));
@@ -218,8 +222,8 @@ impl<'a> Dual<'a> {
         }
     }
 
-    /// The dual vector that goes with a primal point: `a_i = l'(x_i'w)`, a subderivative where there is a kink; with an intercept, that of
-    /// the best intercept for w, brought to a weighted sum of 0.
+    /// The dual vector that goes with a primal point: `a_i = l'(x_i'w)`, a subderivative where there is a kink; with an
+    /// intercept, that of the best intercept for w, brought to a weighted sum of 0.
     pub fn plug_in(&self, w: SparseRef) -> Vec<f64> {
         let mut z = self.predictions_without_intercept(w);
         self.plug_in_at(&mut z)
@@ -247,7 +251,8 @@ impl<'a> Dual<'a> {
         best_shift(self.risk.loss(), z, self.risk.target(), self.risk.weights())
     }
 
-    /// P at w with the best intercept for it, if there is one (whatever w says about that coordinate), and that intercept.
+    /// P at w with the best intercept for it, if there is one (whatever w says about that coordinate), and that
+    /// intercept.
     pub fn primal(&self, w: SparseRef) -> (f64, f64) {
         let mut z = self.predictions_without_intercept(w);
         let mut b = 0.0;

@@ -1,24 +1,29 @@
 //! D(a) rounded down: a bound that stays one in floating point.
 //!
-//! Write e for the unit round-off and h(m) = m e / (1 - m e) for the relative error of a sum of m terms, whatever its order.
+//! Write e for the unit round-off and h(m) = m e / (1 - m e) for the relative error of a sum of m terms, whatever its
+//! order.
 //!
-//! * *Scores.* `|fl(u_j) - u_j| <= h(4 n + 64) / lambda * sum_i c_i |a_i| |x_ij|`, by Cauchy-Schwarz at most `h / lambda sqrt(q s_j)` with
-//!   `q = sum c_i a_i^2` and `s_j = sum c_i x_ij^2`. Where a product is put together from parts that cancel (a centred column), s_j is what it would
-//!   be if they did not ([`Design::magnitudes`](crate::design::Design::magnitudes)). Since `u -> ||H_k(u)||` is a norm, what that does to ||w(a)|| is at most
-//!   `E`, the norm of the k largest of these (and of those that stay whole), whichever coordinates have won. The factor 4 also covers sample weights
-//!   divided by their sum, and centres and scales of columns, each right to h(n).
+//! * *Scores.* `|fl(u_j) - u_j| <= h(4 n + 64) / lambda * sum_i c_i |a_i| |x_ij|`, by Cauchy-Schwarz at most `h /
+//!   lambda sqrt(q s_j)` with `q = sum c_i a_i^2` and `s_j = sum c_i x_ij^2`. Where a product is put together from
+//!   parts that cancel (a centred column), s_j is what it would be if they did not
+//!   ([`Design::magnitudes`](crate::design::Design::magnitudes)). Since `u -> ||H_k(u)||` is a norm, what that does to
+//!   ||w(a)|| is at most `E`, the norm of the k largest of these (and of those that stay whole), whichever coordinates
+//!   have won. The factor 4 also covers sample weights divided by their sum, and centres and scales of columns, each
+//!   right to h(n).
 //! * *Conjugates.* A few operations each, on terms bounded by `m_i = |l*(a_i)| + |a_i y_i| + mu a_i^2 / 2` (and 1 for
 //!   labels: the entropy's logarithms), so their weighted sum is wrong by at most `h(4 n + 64) sum c_i m_i`.
-//! * *Feasibility.* Where an intercept asks for `sum c_i a_i = 0` and rounding leaves r, an exactly feasible vector is at hand: the heavier side
-//!   scaled by 1 - d, `d = (|r| + h(4 n + 64) S) / S'`, S the weighted sum of absolute values, S' that of the heavier side. The conjugates
-//!   are convex with `l*(0) <= 0` (losses are not negative), so the first sum moves by at most `d sum c_i |l*(a_i)|`, and u_j by `d sqrt(q s_j) / lambda`.
-//!   The same argument covers a that rounding has put outside the domain by an ulp. Without a d below 1 there is no bound.
-//! * *Drift.* Scores kept up to date by adding rows, m additions since they were last computed, are wrong by another `h(2 m) / lambda sqrt(Q s_j)`, Q being q of the
-//!   largest |a_i| on the way.
+//! * *Feasibility.* Where an intercept asks for `sum c_i a_i = 0` and rounding leaves r, an exactly feasible vector is
+//!   at hand: the heavier side scaled by 1 - d, `d = (|r| + h(4 n + 64) S) / S'`, S the weighted sum of absolute
+//!   values, S' that of the heavier side. The conjugates are convex with `l*(0) <= 0` (losses are not negative), so the
+//!   first sum moves by at most `d sum c_i |l*(a_i)|`, and u_j by `d sqrt(q s_j) / lambda`. The same argument covers a
+//!   that rounding has put outside the domain by an ulp. Without a d below 1 there is no bound.
+//! * *Drift.* Scores kept up to date by adding rows, m additions since they were last computed, are wrong by another
+//!   `h(2 m) / lambda sqrt(Q s_j)`, Q being q of the largest |a_i| on the way.
 //! * *Range.* A sum that overflows, or whose terms may have vanished below the smallest numbers, gives no bound.
 //!
-//! The bound is `-sum c l*  -  (lambda/2) (||w|| + E)^2` less these errors. What it assumes: X, y, lambda and the sample weights are the numbers as stored, columns that
-//! are standardised are so exactly, products with X add up the products of its entries in some order, and the logarithm is right to a few units in the last place.
+//! The bound is `-sum c l*  -  (lambda/2) (||w|| + E)^2` less these errors. What it assumes: X, y, lambda and the
+//! sample weights are the numbers as stored, columns that are standardised are so exactly, products with X add up the
+//! products of its entries in some order, and the logarithm is right to a few units in the last place.
 
 use super::Dual;
 use crate::loss::TargetKind;
@@ -47,8 +52,8 @@ pub(crate) struct Drift {
 }
 
 impl Dual<'_> {
-    /// A number that no k-sparse point goes below: D(a) less a bound on every rounding error made on the way. Minus infinity for an infeasible
-    /// a, and where numbers overflow.
+    /// A number that no k-sparse point goes below: D(a) less a bound on every rounding error made on the way. Minus
+    /// infinity for an infeasible a, and where numbers overflow.
     pub fn lower_bound(&self, a: &[f64]) -> f64 {
         if self.check(a).is_err() {
             return f64::NEG_INFINITY;
@@ -58,7 +63,8 @@ impl Dual<'_> {
         self.lower_bound_at(a, &u, Drift::default())
     }
 
-    /// [`lower_bound`](Self::lower_bound) from a and the u(a) that [`scores`](Self::scores) gave, or that has drifted from there.
+    /// [`lower_bound`](Self::lower_bound) from a and the u(a) that [`scores`](Self::scores) gave, or that has drifted
+    /// from there.
     pub(crate) fn lower_bound_at(&self, a: &[f64], u: &[f64], drift: Drift) -> f64 {
         let (squares, root) = (self.risk.weighted_magnitudes(), self.risk.ridge().sqrt());
         let length = self.winners(u).iter().map(|&j| (root * u[j]).powi(2)).sum::<f64>().sqrt();
@@ -66,8 +72,8 @@ impl Dual<'_> {
         self.rounded_down(a, length, reach, drift)
     }
 
-    /// `-sum c l*(a) - length^2 / 2` less all rounding errors, for `length = sqrt(lambda) ||w(a)||` (whose square has the units of f, and so their range) and
-    /// `reach` the largest sum of s_j over a support.
+    /// `-sum c l*(a) - length^2 / 2` less all rounding errors, for `length = sqrt(lambda) ||w(a)||` (whose square has
+    /// the units of f, and so their range) and `reach` the largest sum of s_j over a support.
     pub(crate) fn rounded_down(&self, a: &[f64], length: f64, reach: f64, drift: Drift) -> f64 {
         let (risk, n) = (self.risk, a.len());
         let (conjugate, y, c) = (risk.loss().conjugate(), risk.target(), risk.weights());
@@ -97,9 +103,9 @@ impl Dual<'_> {
         if bound.is_finite() && infeasible < 1.0 && !vanishing { bound } else { f64::NEG_INFINITY }
     }
 
-    /// f at a k-sparse w, rounded up: a number that f(w) does not exceed. Predictions are wrong by at most `h(m) sum_j |x_ij w_j|`, m the number
-    /// of coordinates, which the losses turn into `h(m) sqrt(q) sum_j sqrt(s_j) |w_j|` (q now of the derivatives); sums of non-negative terms have small
-    /// relative errors.
+    /// f at a k-sparse w, rounded up: a number that f(w) does not exceed. Predictions are wrong by at most `h(m) sum_j
+    /// |x_ij w_j|`, m the number of coordinates, which the losses turn into `h(m) sqrt(q) sum_j sqrt(s_j) |w_j|` (q now
+    /// of the derivatives); sums of non-negative terms have small relative errors.
     pub(crate) fn rounded_up(&self, w: SparseRef) -> f64 {
         let risk = self.risk;
         let (z, y, c) = (risk.predictions(w), risk.target(), risk.weights());

@@ -5,9 +5,10 @@
 //! T = O - G / rho on the support, 0 elsewhere;     G = G - rho (O - T)
 //! ```
 //!
-//! O has the eigenvalues, T the support; they meet at the minimum. X. Yuan, "Alternating direction method for covariance selection models",
-//! Journal of Scientific Computing 51, 2012. T is returned, drawn to a multiple of the identity by as much as it misses the bounds.
-//! The penalty rho is doubled or halved while one residual is ten times the other.
+//! O has the eigenvalues, T the support; they meet at the minimum. X. Yuan, "Alternating direction method for
+//! covariance selection models", Journal of Scientific Computing 51, 2012. T is returned, drawn to a multiple of the
+//! identity by as much as it misses the bounds. The penalty rho is doubled or halved while one residual is ten times
+//! the other.
 
 use super::component::OnComponent;
 use super::precision::Bounds;

@@ -4,9 +4,9 @@
 //! x(mu) = argmin  L(O) - mu log det (O - alpha I) - mu log det (beta I - O)     on the support
 //! ```
 //!
-//! is strictly inside, and L there exceeds the minimum by at most 2 m mu for m nodes. mu falls by tenths; the minima are smooth in mu, so the line
-//! through the last two leads to within a step or two of the next. With V the inverse of `O - alpha I` and U that of `beta I - O`, the Hessian is
-//! `W (x) W + mu V (x) V + mu U (x) U`.
+//! is strictly inside, and L there exceeds the minimum by at most 2 m mu for m nodes. mu falls by tenths; the minima
+//! are smooth in mu, so the line through the last two leads to within a step or two of the next. With V the inverse of
+//! `O - alpha I` and U that of `beta I - O`, the Hessian is `W (x) W + mu V (x) V + mu U (x) U`.
 
 use super::component::OnComponent;
 use crate::error::Result;
@@ -26,8 +26,8 @@ const LAST: f64 = 1e-9;
 /// Up to so many coordinates the Hessian is factored: conjugate gradients take long before a bound.
 const FACTORED: usize = 1500;
 
-/// Minimises f on the component's support within the bounds from near the point `x`, which need not be feasible. `None` if that fails; x is
-/// then where it was.
+/// Minimises f on the component's support within the bounds from near the point `x`, which need not be feasible. `None`
+/// if that fails; x is then where it was.
 pub(super) fn minimise(part: &OnComponent, x: &mut [f64], options: &InnerOptions) -> Result<Option<Outcome>> {
     let m = part.nodes() as f64;
     let last = options.tolerance.clamp(LAST, FIRST);

@@ -1,14 +1,14 @@
 //! f on one connected component of a support.
 //!
-//! With O the component's matrix, `W = O^-1`, and coordinates as in `triangle.rs`, entry (i, j) of the gradient is `S_ij - W_ij` and the
-//! Hessian maps a symmetric V to `W V W` on the support:
+//! With O the component's matrix, `W = O^-1`, and coordinates as in `triangle.rs`, entry (i, j) of the gradient is
+//! `S_ij - W_ij` and the Hessian maps a symmetric V to `W V W` on the support:
 //!
 //! ```text
 //! H[(i, j), (k, l)] = (W_ik W_jl + W_il W_jk) u_ij u_kl / 2,     u = sqrt 2 off the diagonal, 1 on it
 //! ```
 //!
-//! For m nodes and e edges a Hessian product costs m (3 e + 2 m) multiply-adds: `V W` by the 2 e + m entries of V, eight columns at
-//! a time, then a product of length m for each entry wanted. Only W is stored.
+//! For m nodes and e edges a Hessian product costs m (3 e + 2 m) multiply-adds: `V W` by the 2 e + m entries of V,
+//! eight columns at a time, then a product of length m for each entry wanted. Only W is stored.
 
 use super::Precision;
 use super::triangle::{Component, unit};
@@ -201,7 +201,8 @@ impl Restricted for OnComponent<'_> {
 
     fn second(&mut self) -> Second<'_> {
         let d = self.dim() as f64;
-        // A Newton step by conjugate gradients takes some fifteen products; a blocked factorisation runs three times faster than a pass.
+        // A Newton step by conjugate gradients takes some fifteen products; a blocked factorisation runs three times
+        // faster than a pass.
         let matrix = 2.0 * d * d + d * d * d / 18.0;
         if matrix <= 15.0 * self.product_cost() as f64 { Second::Matrix(self) } else { Second::Products(self) }
     }

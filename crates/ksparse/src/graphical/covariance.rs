@@ -36,8 +36,8 @@ pub struct Covariance {
 }
 
 impl Covariance {
-    /// `S = (1/n) sum_i (x_i - mean)(x_i - mean)'`, in the units asked for. A constant column has covariance 0 with everything, itself included
-    /// (what rounding leaves of it is not taken for a signal).
+    /// `S = (1/n) sum_i (x_i - mean)(x_i - mean)'`, in the units asked for. A constant column has covariance 0 with
+    /// everything, itself included (what rounding leaves of it is not taken for a signal).
     pub fn from_samples(samples: &dyn Design, units: Units) -> Result<Self> {
         let (n, p) = (samples.nrows(), samples.ncols());
         check_option(n > 0, "rows", n, "at least 1")?;
@@ -95,8 +95,8 @@ impl Covariance {
         Self { matrix: linalg::gram(&columns), mean: self.mean.clone(), scale: self.scale.clone(), rows }
     }
 
-    /// From the matrix itself, symmetric with a non-negative diagonal; `rows` is the number of samples behind it, where known (information
-    /// criteria need it).
+    /// From the matrix itself, symmetric with a non-negative diagonal; `rows` is the number of samples behind it, where
+    /// known (information criteria need it).
     ///
     /// ```
     /// use ksparse::graphical::Covariance;
@@ -141,7 +141,8 @@ impl Covariance {
         Ok(Self { matrix: symmetric, mean: vec![0.0; p], scale: vec![1.0; p], rows })
     }
 
-    /// The second moments of other samples about the means, and in the units, of these: what a held-out likelihood is computed from.
+    /// The second moments of other samples about the means, and in the units, of these: what a held-out likelihood is
+    /// computed from.
     pub fn of_others(&self, samples: &dyn Design) -> Result<Self> {
         let (n, p) = (samples.nrows(), self.variables());
         check_len("columns of the samples", samples.ncols(), p)?;

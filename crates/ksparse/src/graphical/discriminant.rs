@@ -14,7 +14,8 @@ use crate::kernels::dot;
 use crate::sparsity::top_by;
 use faer::Mat;
 
-/// The classes of some samples, with their means: what remains once the means are subtracted is what a precision matrix is fitted to.
+/// The classes of some samples, with their means: what remains once the means are subtracted is what a precision matrix
+/// is fitted to.
 ///
 /// ```
 /// use ksparse::{Solver, Sparsity, design::Dense, graphical::{Classes, Confusion, Precision, Units}, solver::Grahtp};
@@ -67,7 +68,8 @@ impl Classes {
         &self.labels
     }
 
-    /// The covariance within classes of the samples they were made from: each row less the mean of its class, divided by n.
+    /// The covariance within classes of the samples they were made from: each row less the mean of its class, divided
+    /// by n.
     pub fn covariance(&self, samples: &dyn Design, units: Units) -> Result<Covariance> {
         let mut columns = read(samples)?;
         let sizes = sizes(&columns);
@@ -210,8 +212,8 @@ fn share(good: usize, bad: usize) -> f64 {
     if good + bad == 0 { 1.0 } else { good as f64 / (good + bad) as f64 }
 }
 
-/// The `count` columns with the largest two-sample t statistic (equal variances) between two classes, ascending. Screen on the training
-/// rows only: a screen that has seen the test rows flatters every rule built on it.
+/// The `count` columns with the largest two-sample t statistic (equal variances) between two classes, ascending. Screen
+/// on the training rows only: a screen that has seen the test rows flatters every rule built on it.
 ///
 /// ```
 /// use ksparse::{design::Dense, graphical::screen_by_t};

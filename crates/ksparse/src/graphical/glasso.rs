@@ -4,12 +4,13 @@
 //! minimise  -log det O + <S, O> + lambda sum_{i != j} |O_ij|
 //! ```
 //!
-//! by blocks: with W = O^-1 fixed but for row and column j, what is left is a lasso of variable j on the others,
-//! `min_b b'W_11 b / 2 - s_12'b + lambda ||b||_1`, and `w_12 = W_11 b`. J. Friedman, T. Hastie, R. Tibshirani, "Sparse inverse covariance estimation with
-//! the graphical lasso", Biostatistics 9, 2008.
+//! by blocks: with W = O^-1 fixed but for row and column j, what is left is a lasso of variable j on the others, `min_b
+//! b'W_11 b / 2 - s_12'b + lambda ||b||_1`, and `w_12 = W_11 b`. J. Friedman, T. Hastie, R. Tibshirani, "Sparse inverse
+//! covariance estimation with the graphical lasso", Biostatistics 9, 2008.
 //!
-//! The diagonal is not penalised. A path goes down in lambda; `S + (lambda' / lambda)(W - S)` takes W from one penalty to the next: it
-//! stays positive definite and dual feasible. (The duality gap is no stopping rule here: it is zero column by column from the first pass on.)
+//! The diagonal is not penalised. A path goes down in lambda; `S + (lambda' / lambda)(W - S)` takes W from one penalty
+//! to the next: it stays positive definite and dual feasible. (The duality gap is no stopping rule here: it is zero
+//! column by column from the first pass on.)
 
 use super::covariance::Covariance;
 use super::network::Network;
@@ -162,7 +163,8 @@ fn regress(s: &Mat<f64>, penalty: f64, state: &mut State, j: usize, fine: f64) -
     moved
 }
 
-/// O from W and the coefficients: `O_jj = 1 / (s_jj - w_12'b)`, `o_12 = -b O_jj`. An entry is 0 where either of its two regressions says so.
+/// O from W and the coefficients: `O_jj = 1 / (s_jj - w_12'b)`, `o_12 = -b O_jj`. An entry is 0 where either of its two
+/// regressions says so.
 fn read_off(s: &Mat<f64>, state: &State) -> Result<Mat<f64>> {
     let p = s.nrows();
     let mut half = Mat::zeros(p, p);

@@ -4,12 +4,13 @@
 //! minimise  -log det O + <S, O>   over  alpha I <= O <= beta I  with at most k edges (2 k off-diagonal non-zeros)
 //! ```
 //!
-//! S is the covariance of p variables; in a Gaussian model `O_ij = 0` says that variables i and j are independent given all others, so the
-//! non-zeros of O are the edges of a network. The graphical lasso reaches sparsity through a penalty, which also shrinks
-//! the entries it keeps; here the number of edges is asked for and the entries are maximum-likelihood.
+//! S is the covariance of p variables; in a Gaussian model `O_ij = 0` says that variables i and j are independent given
+//! all others, so the non-zeros of O are the edges of a network. The graphical lasso reaches sparsity through a
+//! penalty, which also shrinks the entries it keeps; here the number of edges is asked for and the entries are
+//! maximum-likelihood.
 //!
-//! [`Precision`] is an [`Objective`](crate::Objective) over the lower triangle with the diagonal free, so the solvers and paths of this library run on
-//! it as they are.
+//! [`Precision`] is an [`Objective`](crate::Objective) over the lower triangle with the diagonal free, so the solvers
+//! and paths of this library run on it as they are.
 
 mod adm;
 mod barrier;

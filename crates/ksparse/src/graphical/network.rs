@@ -58,7 +58,8 @@ impl Network {
         &self.edges
     }
 
-    /// `-log det O + <S, O>` for another covariance matrix: twice the negative log-likelihood per sample, without its constant.
+    /// `-log det O + <S, O>` for another covariance matrix: twice the negative log-likelihood per sample, without its
+    /// constant.
     pub fn loss(&self, covariance: &Mat<f64>) -> Result<f64> {
         let p = self.precision.nrows();
         check_len("covariance matrix", covariance.nrows(), p)?;

@@ -27,7 +27,8 @@ pub struct Bounds {
 /// How f is minimised on a support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// Newton with a Cholesky line search; the alternating direction method where an eigenvalue bound turns out to be active.
+    /// Newton with a Cholesky line search; the alternating direction method where an eigenvalue bound turns out to be
+    /// active.
     #[default]
     Newton,
     /// The alternating direction method alone: the reference.
@@ -40,11 +41,11 @@ type Visit<'a> = &'a mut dyn FnMut(&[usize], &Mat<f64>);
 /// What a point may exceed a bound by, relatively.
 pub(super) const SLACK: f64 = 1e-9;
 
-/// `L(O) = -log det O + <S, O>` for alpha I <= O <= beta I, as a function of the lower triangle of O with the diagonal free: at most k non-zeros
-/// are k edges. Every solver of this library runs on it.
+/// `L(O) = -log det O + <S, O>` for alpha I <= O <= beta I, as a function of the lower triangle of O with the diagonal
+/// free: at most k non-zeros are k edges. Every solver of this library runs on it.
 ///
-/// Coordinates are those of [`coordinate`], off-diagonal ones `sqrt 2` times the entry; [`network`](Self::network) turns a solution back
-/// into a matrix. Outside the cone or the bounds f is infinite.
+/// Coordinates are those of [`coordinate`], off-diagonal ones `sqrt 2` times the entry; [`network`](Self::network)
+/// turns a solution back into a matrix. Outside the cone or the bounds f is infinite.
 ///
 /// ```
 /// use ksparse::{Sparsity, graphical::{Covariance, Precision, Units}, simulate, solver::{Grahtp, Solver}};
@@ -65,9 +66,9 @@ pub struct Precision {
 }
 
 impl Precision {
-    /// The objective of a covariance matrix, with the default bounds: those of [`with_xi`](Self::with_xi) at a hundredth of the mean variance,
-    /// but beta no less than the same rule gives for uncorrelated variables of the least variance: else a variable in small units
-    /// would be cut off.
+    /// The objective of a covariance matrix, with the default bounds: those of [`with_xi`](Self::with_xi) at a
+    /// hundredth of the mean variance, but beta no less than the same rule gives for uncorrelated variables of the
+    /// least variance: else a variable in small units would be cut off.
     pub fn new(covariance: Covariance) -> Result<Self> {
         let (p, s) = (covariance.variables(), covariance.matrix());
         let mean = (0..p).map(|i| s[(i, i)]).sum::<f64>() / p as f64;
@@ -83,8 +84,9 @@ impl Precision {
         model.with_bounds(Bounds { alpha, beta: beta.max(correlations / least) })
     }
 
-    /// With the bounds `alpha = 1 / (||S||_2 + p xi)` and `beta = (p - alpha tr S) / xi`: those that hold for the minimiser of L plus xi times the
-    /// sum of |O_ij| (Z. Lu, SIAM Journal on Optimization 19, 2009). xi has the units of S.
+    /// With the bounds `alpha = 1 / (||S||_2 + p xi)` and `beta = (p - alpha tr S) / xi`: those that hold for the
+    /// minimiser of L plus xi times the sum of |O_ij| (Z. Lu, SIAM Journal on Optimization 19, 2009). xi has the units
+    /// of S.
     pub fn with_xi(self, xi: f64) -> Result<Self> {
         check_option(xi > 0.0 && xi.is_finite(), "xi", xi, "positive and finite")?;
         let (p, s) = (self.covariance.variables(), self.covariance.matrix());
@@ -135,8 +137,8 @@ impl Precision {
         dimension(self.variables()) - self.variables()
     }
 
-    /// The papers' first point, `alpha I`. (From there and from the best diagonal, where solvers start by themselves, the first
-    /// gradient is the same off the diagonal.)
+    /// The papers' first point, `alpha I`. (From there and from the best diagonal, where solvers start by themselves,
+    /// the first gradient is the same off the diagonal.)
     pub fn start(&self) -> Solution {
         Solution::guess(self.free.clone(), vec![self.bounds.alpha; self.free.len()])
     }
@@ -171,7 +173,8 @@ impl Precision {
         Solution::guess(support, x)
     }
 
-    /// Whether a variable never varies: its covariances are all 0, the best it can do is stand alone, its diagonal at beta.
+    /// Whether a variable never varies: its covariances are all 0, the best it can do is stand alone, its diagonal at
+    /// beta.
     pub(super) fn is_constant(&self, node: usize) -> bool {
         self.covariance.matrix()[(node, node)] == 0.0
     }

@@ -27,8 +27,8 @@ impl<'a> OnSupport<'a> {
         Self { model, support: support.to_vec(), parts }
     }
 
-    /// Moves a point where f is infinite to one where it is not: a diagonal that is not positive becomes that of a node alone, and the
-    /// off-diagonal entries shrink as much as it takes.
+    /// Moves a point where f is infinite to one where it is not: a diagonal that is not positive becomes that of a node
+    /// alone, and the off-diagonal entries shrink as much as it takes.
     pub fn repair(&self, x: &mut [f64]) {
         for part in &self.parts {
             let mut local = gather(part, x);

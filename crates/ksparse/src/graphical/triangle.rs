@@ -1,8 +1,8 @@
 //! A symmetric matrix as a vector, and a support as a graph.
 //!
-//! Coordinate `i (i + 1) / 2 + j` is entry (i, j), i >= j: the lower triangle row by row. An off-diagonal entry stands for two entries of the
-//! matrix, so its coordinate is `sqrt 2` times the entry: lengths and inner products of vectors are then those of the matrices (Frobenius),
-//! and a gradient step on the vector is the gradient step on the matrix.
+//! Coordinate `i (i + 1) / 2 + j` is entry (i, j), i >= j: the lower triangle row by row. An off-diagonal entry stands
+//! for two entries of the matrix, so its coordinate is `sqrt 2` times the entry: lengths and inner products of vectors
+//! are then those of the matrices (Frobenius), and a gradient step on the vector is the gradient step on the matrix.
 
 use faer::Mat;
 use std::f64::consts::SQRT_2;
@@ -74,8 +74,8 @@ pub(super) struct Entry {
     pub column: usize,
 }
 
-/// The components of a support over p nodes, by their smallest node. Nodes without a diagonal coordinate are there too, so that their
-/// matrices are seen not to be positive definite.
+/// The components of a support over p nodes, by their smallest node. Nodes without a diagonal coordinate are there too,
+/// so that their matrices are seen not to be positive definite.
 pub(super) fn components(p: usize, support: &[usize]) -> Vec<Component> {
     let mut parent: Vec<usize> = (0..p).collect();
     fn root(parent: &mut [usize], mut i: usize) -> usize {

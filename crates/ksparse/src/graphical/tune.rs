@@ -1,15 +1,15 @@
 //! How many edges: held-out likelihood, cross-validation, EBIC, and how stable the edges are.
 //!
-//! A *family* makes networks of growing complexity from a covariance matrix: [`by_edges`] one per k, or the graphical lasso one per penalty. All are
-//! tuned in the same way:
+//! A *family* makes networks of growing complexity from a covariance matrix: [`by_edges`] one per k, or the graphical
+//! lasso one per penalty. All are tuned in the same way:
 //!
 //! ```text
 //! held out    -log det O + <S', O>,   S' the second moments of other samples about the means trained on
 //! EBIC        n (-log det O + <S, O>) + e log n + 4 gamma e log p,    e edges
 //! ```
 //!
-//! R. Foygel, M. Drton, "Extended Bayesian information criteria for Gaussian graphical models", NeurIPS 2010; N. Meinshausen, P. Buehlmann, "Stability
-//! selection", JRSS B 72, 2010.
+//! R. Foygel, M. Drton, "Extended Bayesian information criteria for Gaussian graphical models", NeurIPS 2010; N.
+//! Meinshausen, P. Buehlmann, "Stability selection", JRSS B 72, 2010.
 
 use super::covariance::{Covariance, Units};
 use super::discriminant::Classes;
@@ -70,7 +70,8 @@ impl Tuned {
         Ok(Self { index, scores, standard_errors })
     }
 
-    /// The first network within one standard error (the best one's) of the best; the best where there are no standard errors.
+    /// The first network within one standard error (the best one's) of the best; the best where there are no standard
+    /// errors.
     pub fn one_standard_error(&self) -> usize {
         let slack = self.standard_errors.as_ref().map_or(0.0, |e| e[self.index]);
         let bound = self.scores[self.index] + slack;

@@ -17,8 +17,8 @@ pub(crate) fn cholesky(mut matrix: Mat<f64>) -> Option<Mat<f64>> {
     (0..p).all(|i| matrix[(i, i)] > 0.0 && matrix[(i, i)].is_finite()).then_some(matrix)
 }
 
-/// `H = S^-1 L L' S^-1` with S making the diagonal 1. A direction that depends on the others (a collinear column, an empty
-/// one) is frozen: its pivot is replaced by 1, so that it takes no part instead of blowing up.
+/// `H = S^-1 L L' S^-1` with S making the diagonal 1. A direction that depends on the others (a collinear column, an
+/// empty one) is frozen: its pivot is replaced by 1, so that it takes no part instead of blowing up.
 pub(crate) struct Cholesky {
     factor: Mat<f64>,
     scale: Vec<f64>,
@@ -84,8 +84,8 @@ impl Cholesky {
     }
 }
 
-/// Left-looking Cholesky in place of the lower triangle; a pivot that is not above [`SINGULAR`] becomes 1 with nothing below it.
-/// Returns how many did.
+/// Left-looking Cholesky in place of the lower triangle; a pivot that is not above [`SINGULAR`] becomes 1 with nothing
+/// below it. Returns how many did.
 fn factor_freezing(matrix: &mut Mat<f64>) -> usize {
     let k = matrix.nrows();
     let mut frozen = 0;

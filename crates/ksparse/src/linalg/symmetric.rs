@@ -1,7 +1,7 @@
 //! Dense symmetric matrices: determinant, inverse, eigenvalues, products.
 //!
-//! faer runs on one thread and the columns of an inverse are dealt out in blocks of fixed width, so the bits do not depend on the
-//! number of threads.
+//! faer runs on one thread and the columns of an inverse are dealt out in blocks of fixed width, so the bits do not
+//! depend on the number of threads.
 
 use crate::threads::for_column_blocks;
 use faer::diag::DiagMut;
@@ -45,7 +45,8 @@ fn mirror(matrix: &mut Mat<f64>) {
     }
 }
 
-/// Eigenvalues, ascending, and eigenvectors (columns) of a symmetric matrix (its lower triangle); `None` if the iteration fails.
+/// Eigenvalues, ascending, and eigenvectors (columns) of a symmetric matrix (its lower triangle); `None` if the
+/// iteration fails.
 pub(crate) fn eigen(matrix: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     let mut vectors = Mat::zeros(matrix.nrows(), matrix.nrows());
     let values = decompose(matrix, Some(vectors.as_mut()))?;

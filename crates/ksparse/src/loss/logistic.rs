@@ -117,8 +117,8 @@ impl Conjugate for Logistic {
         4.0 / (self.scale * self.scale)
     }
 
-    /// The answer is l'(t) at the root t of `t + weight l'(t) = z + weight a`, which Newton's method finds inside a bracket: digits are kept at both
-    /// ends of the domain, where the slope of l* is infinite.
+    /// The answer is l'(t) at the root t of `t + weight l'(t) = z + weight a`, which Newton's method finds inside a
+    /// bracket: digits are kept at both ends of the domain, where the slope of l* is infinite.
     fn proximal(&self, a: f64, z: f64, weight: f64, y: f64) -> f64 {
         let c = self.scale;
         let target = y * (z + weight * a);
@@ -143,7 +143,8 @@ impl Conjugate for Logistic {
             if residue.abs() <= near || high - low <= f64::EPSILON * m.abs() {
                 break;
             }
-            // Newton's steps may go round in circles over the bend of s: where they do not halve what is left, the bracket is.
+            // Newton's steps may go round in circles over the bend of s: where they do not halve what is left, the
+            // bracket is.
             let newton = m - residue / (1.0 + c * c * weight * s * (1.0 - s));
             let halves = residue.abs() <= 0.5 * before && newton > low && newton < high;
             before = residue.abs();

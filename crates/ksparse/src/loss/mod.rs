@@ -8,8 +8,8 @@
 //! | [`Huber`] (gamma) | 0, (1-m)^2/(2 gamma) or 1 - m - gamma/2 | 0 or 1/gamma | y a + gamma a^2 / 2 | y a in \[-1, 0\] |
 //! | [`Hinge`] | max(0, 1 - m) | none: not smooth | y a | y a in \[-1, 0\] |
 //!
-//! The conjugate is `l*(a) = sup_z (a z - l(z))`, so that `l(z) + l*(a) >= a z` (Fenchel-Young) with equality exactly when a is
-//! a (sub)derivative of l at z.
+//! The conjugate is `l*(a) = sup_z (a z - l(z))`, so that `l(z) + l*(a) >= a z` (Fenchel-Young) with equality exactly
+//! when a is a (sub)derivative of l at z.
 //!
 //! ```
 //! use ksparse::loss::{self, Conjugate, Loss};
@@ -60,7 +60,8 @@ pub enum TargetKind {
 pub enum Smoothness {
     /// Second derivatives (generalised ones where they jump) nowhere exceed this.
     Bounded(f64),
-    /// It has a gradient everywhere, but no bound on the second derivatives is known, or there is none (an exponential).
+    /// It has a gradient everywhere, but no bound on the second derivatives is known, or there is none (an
+    /// exponential).
     Unbounded,
     /// It has corners: subgradients only.
     Corners,
@@ -121,8 +122,8 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
         false
     }
 
-    /// Whether l is a negative log-likelihood of y given z as it stands (logistic is; the squared loss, whose variance is
-    /// unknown, is treated apart): information criteria need one.
+    /// Whether l is a negative log-likelihood of y given z as it stands (logistic is; the squared loss, whose variance
+    /// is unknown, is treated apart): information criteria need one.
     fn is_likelihood(&self) -> bool {
         false
     }
@@ -130,8 +131,8 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
     /// Its convex conjugate.
     fn conjugate(&self) -> &dyn Conjugate;
 
-    /// For a loss that is not smooth: a smooth one at most `width / 2` below it, with the same dual domain (add `width a^2 / 2` to the
-    /// conjugate).
+    /// For a loss that is not smooth: a smooth one at most `width / 2` below it, with the same dual domain (add `width
+    /// a^2 / 2` to the conjugate).
     fn rounded(&self, _width: f64) -> Option<Box<dyn Loss>> {
         None
     }
@@ -169,7 +170,8 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
     }
 }
 
-/// A pointer to a loss is a loss. Every method is passed on, those with a default too: a loss may do better than the default.
+/// A pointer to a loss is a loss. Every method is passed on, those with a default too: a loss may do better than the
+/// default.
 macro_rules! delegate {
     ($pointer:ty) => {
         impl<L: Loss + ?Sized> Loss for $pointer {
@@ -239,8 +241,9 @@ pub trait Conjugate: Send + Sync {
     /// mu: l* is mu-strongly convex, equivalently l is 1/mu-smooth; 0 when it is not.
     fn strong_convexity(&self) -> f64;
 
-    /// argmax over b of `b z - l*(b) - (weight/2) (b - a)^2`, weight > 0: a step of dual ascent that stays in the domain and cannot
-    /// overshoot, whatever the loss. It tends to l'(z) as the weight vanishes and to the projection of a as it grows.
+    /// argmax over b of `b z - l*(b) - (weight/2) (b - a)^2`, weight > 0: a step of dual ascent that stays in the
+    /// domain and cannot overshoot, whatever the loss. It tends to l'(z) as the weight vanishes and to the projection
+    /// of a as it grows.
     fn proximal(&self, a: f64, z: f64, weight: f64, y: f64) -> f64;
 }
 

@@ -1,8 +1,9 @@
 //! The function to minimise: all that a solver sees.
 //!
-//! [`Risk`] is the empirical risk of a design and a loss; [`Custom`] wraps a user's own value-and-gradient function; anything
-//! else implements [`Objective`], whose optional methods unlock the faster paths of the solvers. An objective is asked for a [`Point`]: f at
-//! one x, with what was computed on the way kept. Everything evaluated may fail; solvers hand the error to their caller.
+//! [`Risk`] is the empirical risk of a design and a loss; [`Custom`] wraps a user's own value-and-gradient function;
+//! anything else implements [`Objective`], whose optional methods unlock the faster paths of the solvers. An objective
+//! is asked for a [`Point`]: f at one x, with what was computed on the way kept. Everything evaluated may fail; solvers
+//! hand the error to their caller.
 
 mod custom;
 mod from_gradients;
@@ -80,14 +81,14 @@ pub trait Objective: Send + Sync {
         Ok(Box::new(FromGradients::new(self, support)))
     }
 
-    /// Moves a point where f is infinite to one where it is finite, on the same support: for functions that are not defined everywhere
-    /// (a log-determinant), whose points may leave their domain when coordinates are dropped.
+    /// Moves a point where f is infinite to one where it is finite, on the same support: for functions that are not
+    /// defined everywhere (a log-determinant), whose points may leave their domain when coordinates are dropped.
     fn repair(&self, _support: &[usize], _x: &mut [f64]) -> Result<()> {
         Ok(())
     }
 
-    /// An upper bound on the diagonal of the Hessian anywhere: the units of the coordinates, also where f has no curvature. `None` where no
-    /// bound is known.
+    /// An upper bound on the diagonal of the Hessian anywhere: the units of the coordinates, also where f has no
+    /// curvature. `None` where no bound is known.
     fn majorant(&self) -> Result<Option<Vec<f64>>> {
         Ok(None)
     }

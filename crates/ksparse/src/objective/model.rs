@@ -25,7 +25,8 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// The linear predictor for every row of a design with the columns the model was fitted on; `Err` when it lacks one of them.
+    /// The linear predictor for every row of a design with the columns the model was fitted on; `Err` when it lacks one
+    /// of them.
     pub fn predict(&self, design: &dyn Design) -> Result<Vec<f64>> {
         if let Some(&index) = self.support.iter().find(|&&j| j >= design.ncols()) {
             return Err(Error::IndexOutOfRange { what: "column of the model", index, bound: design.ncols() });

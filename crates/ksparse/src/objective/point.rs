@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::linalg::MatrixMut;
 
-/// An objective evaluated at one x. What its parts have in common (a linear predictor, an inverse) is computed once and kept.
+/// An objective evaluated at one x. What its parts have in common (a linear predictor, an inverse) is computed once and
+/// kept.
 pub trait Point: Sync {
     /// f(x).
     fn value(&self) -> f64;

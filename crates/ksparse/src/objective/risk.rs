@@ -7,9 +7,10 @@
 //! with sample weights c (1 by default). The ridge covers every coefficient but the intercept b, which is the last
 //! coordinate (index p) when there is one, free and unpenalised.
 //!
-//! Where there is an intercept, it takes up whatever is subtracted from a column: columns are centred unless their mean is small beside their spread, and a target
-//! that stands far from 0 is moved near it. f is the same function of w, and the last coordinate is the intercept of what was moved, in units of the largest column, so
-//! that steps along all coordinates have one scale. [`Risk::model`] and [`Risk::start`] translate.
+//! Where there is an intercept, it takes up whatever is subtracted from a column: columns are centred unless their mean
+//! is small beside their spread, and a target that stands far from 0 is moved near it. f is the same function of w, and
+//! the last coordinate is the intercept of what was moved, in units of the largest column, so that steps along all
+//! coordinates have one scale. [`Risk::model`] and [`Risk::start`] translate.
 
 mod on_support;
 mod point;
@@ -441,8 +442,9 @@ impl Objective for Risk<'_> {
     }
 }
 
-/// Sets to 0 the curvatures that are negligible beside the largest: a matrix of second derivatives made without them is right to four
-/// digits, and designs skip rows of weight 0. (Matrices guide the search; values and gradients are never approximated.)
+/// Sets to 0 the curvatures that are negligible beside the largest: a matrix of second derivatives made without them is
+/// right to four digits, and designs skip rows of weight 0. (Matrices guide the search; values and gradients are never
+/// approximated.)
 fn forget_flat(curvatures: &mut [f64]) {
     let negligible = 1e-5 * curvatures.iter().fold(0.0, |m: f64, &c| m.max(c));
     curvatures.iter_mut().for_each(|c| *c = if *c < negligible { 0.0 } else { *c });

@@ -44,7 +44,8 @@ impl<'a> Samples<'a> {
         self.weights
     }
 
-    /// The sum of the sample weights as given: what a step "on the sum of the losses" is multiplied by to become a step on f.
+    /// The sum of the sample weights as given: what a step "on the sum of the losses" is multiplied by to become a step
+    /// on f.
     pub fn total_weight(&self) -> f64 {
         self.total_weight
     }

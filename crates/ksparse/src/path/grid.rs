@@ -10,8 +10,9 @@ use std::time::Instant;
 /// Every pair of a k and a ridge lambda.
 ///
 /// With k alone, weak signals are either out or in at full strength, and the larger k the more noise is fitted; a ridge
-/// shrinks what is in, so that the best pair predicts better than the best k. Lambdas are solved from the largest down, each
-/// path with the one before it as a source of candidates, so that the value of a cell rises neither with k nor with a falling lambda.
+/// shrinks what is in, so that the best pair predicts better than the best k. Lambdas are solved from the largest down,
+/// each path with the one before it as a source of candidates, so that the value of a cell rises neither with k nor
+/// with a falling lambda.
 ///
 /// ```
 /// use ksparse::{Grid, Risk, design::Dense, loss::Squared, solver::Auto};

@@ -104,7 +104,8 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Cuts `candidate` to the i-th k and refits it; where that beats the answer so far, solves from there. Says whether it did.
+    /// Cuts `candidate` to the i-th k and refits it; where that beats the answer so far, solves from there. Says
+    /// whether it did.
     fn try_candidate(&mut self, i: usize, candidate: &Solution) -> Result<bool> {
         // A refit needs gradients; solvers for objectives without keep to the forward pass.
         if self.objective.profile().corners {
@@ -142,7 +143,8 @@ impl Sweep<'_> {
         Ok(Some(refitted))
     }
 
-    /// About how much f rises when a coordinate is zeroed: x_j^2 h_j, h the curvature there, or x_j^2 where none is on offer.
+    /// About how much f rises when a coordinate is zeroed: x_j^2 h_j, h the curvature there, or x_j^2 where none is on
+    /// offer.
     fn importance(&self, of: &Solution) -> Result<Vec<f64>> {
         let mut restricted = self.objective.restrict(&of.support)?;
         let mut curvature = vec![1.0; of.support.len()];

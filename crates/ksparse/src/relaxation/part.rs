@@ -1,7 +1,7 @@
 //! The mean loss as a function of the coefficients of a working set, minimised over the intercept where there is one.
 //!
-//! At a point w with predictions z (best intercept included) the derivatives `a_i = l'(z_i)` are then a feasible dual vector, and
-//! `gradient_j = sum_i c_i a_i x_ij = -lambda u_j(a)`.
+//! At a point w with predictions z (best intercept included) the derivatives `a_i = l'(z_i)` are then a feasible dual
+//! vector, and `gradient_j = sum_i c_i a_i x_ij = -lambda u_j(a)`.
 
 use crate::design::Columns;
 use crate::dual::best_shift;
@@ -134,7 +134,8 @@ impl Part for Sampled<'_> {
     }
 }
 
-/// A quadratic loss by its moments: `f(w) = f(0) + q'w + w'Gw/2`. What costs n per evaluation above costs the working set here.
+/// A quadratic loss by its moments: `f(w) = f(0) + q'w + w'Gw/2`. What costs n per evaluation above costs the working
+/// set here.
 pub(crate) struct Moments<'a> {
     /// G of all coordinates, and its q and f(0).
     pub gram: &'a Mat<f64>,

@@ -1,18 +1,20 @@
 //! Minimises the relaxation on a working set: `R(w) = f(w) + lambda N(w)`, f smooth, N half the squared k-support norm.
 //!
-//! *First-order steps.* Accelerated proximal gradient (FISTA) in a diagonal metric, its scale found by backtracking, momentum dropped when it
-//! points uphill (O'Donoghue, Candes 2015).
+//! *First-order steps.* Accelerated proximal gradient (FISTA) in a diagonal metric, its scale found by backtracking,
+//! momentum dropped when it points uphill (O'Donoghue, Candes 2015).
 //!
-//! *Newton steps.* The shares z of a prox tell which coordinates are whole (z = 1: the set T) and which are fractional (the set F, signs s). There
+//! *Newton steps.* The shares z of a prox tell which coordinates are whole (z = 1: the set T) and which are fractional
+//! (the set F, signs s). There
 //!
 //! ```text
 //! R = f + (lambda/2) ||w_T||^2 + lambda/(2 r) (s'w_F)^2,     r = k - |T|
 //! ```
 //!
-//! is as smooth as f, so Newton's method on it settles what first-order steps approach slowly; a step counts only if it lowers R.
+//! is as smooth as f, so Newton's method on it settles what first-order steps approach slowly; a step counts only if it
+//! lowers R.
 //!
-//! *The end.* With g the gradient of f at w, `R(w) - D = g'w + lambda N(w) + lambda N*(-g/lambda) >= 0` is the distance to the bound that the
-//! derivatives at w give (on this working set), hence to the optimum.
+//! *The end.* With g the gradient of f at w, `R(w) - D = g'w + lambda N(w) + lambda N*(-g/lambda) >= 0` is the distance
+//! to the bound that the derivatives at w give (on this working set), hence to the optimum.
 
 use super::part::Part;
 use super::support_norm::SupportNorm;
@@ -138,7 +140,8 @@ fn shares_at(norm: &SupportNorm, at: &Relaxed, lambda: f64, metric: &[f64]) -> V
     shares
 }
 
-/// Newton's method on the smooth piece that the shares name, from w: while each step lowers R and the gap is not reached.
+/// Newton's method on the smooth piece that the shares name, from w: while each step lowers R and the gap is not
+/// reached.
 fn polish(
     part: &mut dyn Part,
     norm: &SupportNorm,

@@ -5,9 +5,9 @@
 //! prox in the metric h:  argmin over x of  sum_j (h_j/2) (x_j - v_j)^2 + lambda N(x)
 //! ```
 //!
-//! Minimising over x first leaves one unknown: `z_j = clamp(theta |v_j| - lambda/h_j, 0, 1)` with theta such that the shares add up to k, and
-//! then `x_j = v_j z_j / (z_j + lambda/h_j)`. N itself is the same with lambda = 0: `z_j = min(1, theta |w_j|)`. Coordinates that stay whole
-//! have z = 1 and are not counted.
+//! Minimising over x first leaves one unknown: `z_j = clamp(theta |v_j| - lambda/h_j, 0, 1)` with theta such that the
+//! shares add up to k, and then `x_j = v_j z_j / (z_j + lambda/h_j)`. N itself is the same with lambda = 0: `z_j =
+//! min(1, theta |w_j|)`. Coordinates that stay whole have z = 1 and are not counted.
 
 /// Half the squared k-support norm of the coordinates that are not whole, plus half the squares of those that are.
 #[derive(Debug, Clone)]
@@ -57,8 +57,9 @@ impl SupportNorm {
         }
     }
 
-    /// theta with `sum_j clamp(theta |v_j| - t_j, 0, 1) = k` over the coordinates that are not whole; infinite when no more than k of them
-    /// are not 0. The sum is piecewise linear and does not fall: Newton's method within a bracket ends after a few passes.
+    /// theta with `sum_j clamp(theta |v_j| - t_j, 0, 1) = k` over the coordinates that are not whole; infinite when no
+    /// more than k of them are not 0. The sum is piecewise linear and does not fall: Newton's method within a bracket
+    /// ends after a few passes.
     fn threshold(&self, v: &[f64], t: impl Fn(usize) -> f64) -> f64 {
         let k = self.k as f64;
         let counted = |j: usize| !self.whole[j] && v[j] != 0.0;

@@ -5,11 +5,13 @@
 //! w(a) = -(1/lambda) sum_i c_i a_i x_i
 //! ```
 //!
-//! One a_i at a time is put at its best, which is a proximal step of weight `c_i ||x_i||^2 / lambda`, and w follows by one row. Epochs go over the samples in random
-//! order. P(w(a)) - D(a) bounds the distance to the minimum and ends the run; a D above what is asked for proves that this support cannot win. After C.-J. Hsieh,
-//! K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, "A Dual Coordinate Descent Method for Large-scale Linear SVM", ICML 2008.
+//! One a_i at a time is put at its best, which is a proximal step of weight `c_i ||x_i||^2 / lambda`, and w follows by
+//! one row. Epochs go over the samples in random order. P(w(a)) - D(a) bounds the distance to the minimum and ends the
+//! run; a D above what is asked for proves that this support cannot win. After C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S.
+//! S. Keerthi, S. Sundararajan, "A Dual Coordinate Descent Method for Large-scale Linear SVM", ICML 2008.
 //!
-//! The first epochs gain most; the last digits would take thousands of them at a small ridge, and come from elsewhere (see `Risk`).
+//! The first epochs gain most; the last digits would take thousands of them at a small ridge, and come from elsewhere
+//! (see `Risk`).
 
 use super::{Ended, InnerOptions, Outcome};
 use crate::design::Columns;

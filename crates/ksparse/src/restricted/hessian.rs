@@ -23,8 +23,8 @@ impl<'a> Second<'a> {
     }
 }
 
-/// The Hessian of a function on a support at one point. Whoever has one says all of the first three: a product can be had from the
-/// matrix and the matrix from products, at a price that only the function knows.
+/// The Hessian of a function on a support at one point. Whoever has one says all of the first three: a product can be
+/// had from the matrix and the matrix from products, at a price that only the function knows.
 pub trait SupportHessian {
     /// Its lower triangle; what is above the diagonal of `out` is not read.
     fn matrix(&mut self, out: MatrixMut<'_>) -> Result<()>;

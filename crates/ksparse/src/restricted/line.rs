@@ -1,7 +1,8 @@
 //! A function on a support along a line.
 //!
-//! A line search asks for values and slopes at several points of one line and then settles on one of them. Where f is a sum of losses of
-//! `A x`, one product serves them all: a further probe costs a pass over the samples, not one over the data.
+//! A line search asks for values and slopes at several points of one line and then settles on one of them. Where f is a
+//! sum of losses of `A x`, one product serves them all: a further probe costs a pass over the samples, not one over the
+//! data.
 
 use super::Restricted;
 use crate::error::Result;
@@ -12,7 +13,8 @@ pub trait Line {
     /// f and its slope there.
     fn probe(&mut self, step: f64) -> Result<Probe>;
 
-    /// Moves the function there, as [`Restricted::move_to`] does: f there and its gradient. (A probe may be off by rounding error.)
+    /// Moves the function there, as [`Restricted::move_to`] does: f there and its gradient. (A probe may be off by
+    /// rounding error.)
     fn settle(self: Box<Self>, step: f64, gradient: &mut [f64]) -> Result<f64>;
 
     /// Leaves the function at x.

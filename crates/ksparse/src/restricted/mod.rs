@@ -1,8 +1,8 @@
 //! Minimising on a fixed support: a small, smooth, convex problem.
 //!
-//! [`minimise`] picks the method by what the problem offers: damped Newton with a Cholesky factor, Newton with conjugate
-//! gradients when forming the Hessian costs more than it saves, L-BFGS when there are only gradients, dual coordinate ascent where a risk with a ridge has a
-//! loss with corners. The methods know no loss.
+//! [`minimise`] picks the method by what the problem offers: damped Newton with a Cholesky factor, Newton with
+//! conjugate gradients when forming the Hessian costs more than it saves, L-BFGS when there are only gradients, dual
+//! coordinate ascent where a risk with a ridge has a loss with corners. The methods know no loss.
 //!
 //! ```
 //! use ksparse::restricted::{Ended, InnerOptions, minimise};
@@ -30,7 +30,8 @@ use crate::error::Result;
 
 /// f on a fixed support, in the order of that support.
 ///
-/// It is a place as well as a function: [`move_to`](Self::move_to) sets the point that second derivatives and lines refer to.
+/// It is a place as well as a function: [`move_to`](Self::move_to) sets the point that second derivatives and lines
+/// refer to.
 pub trait Restricted {
     /// Number of coordinates.
     fn dim(&self) -> usize;
@@ -49,7 +50,8 @@ pub trait Restricted {
         Form::default()
     }
 
-    /// Whether the point last moved to shows that Newton's method cannot lead to the minimum (a constraint is active that it does not know).
+    /// Whether the point last moved to shows that Newton's method cannot lead to the minimum (a constraint is active
+    /// that it does not know).
     fn gives_up(&self) -> bool {
         false
     }
@@ -76,8 +78,8 @@ pub struct Form {
 /// How far to go on a support.
 #[derive(Debug, Clone, Copy)]
 pub struct InnerOptions {
-    /// Take the last step when the decrease still to be had is estimated below this fraction of f. A Newton step then all but
-    /// squares the error.
+    /// Take the last step when the decrease still to be had is estimated below this fraction of f. A Newton step then
+    /// all but squares the error.
     pub tolerance: f64,
     /// At most so many steps.
     pub max_iterations: usize,

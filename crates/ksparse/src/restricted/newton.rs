@@ -116,7 +116,8 @@ impl Direction for ConjugateGradients {
             }
             let bend = dot(&self.search, &self.product);
             if bend <= 0.0 {
-                // No curvature along this direction: what has been found is a descent direction; failing that, the gradient.
+                // No curvature along this direction: what has been found is a descent direction; failing that, the
+                // gradient.
                 if out.iter().all(|o| *o == 0.0) {
                     out.copy_from_slice(&self.search);
                 }
@@ -151,8 +152,8 @@ impl ConjugateGradients {
     }
 }
 
-/// Where f has no curvature (every sample on a straight piece of its loss), the majorant's: a gradient step in the units of the
-/// coordinate, instead of one in units of 1.
+/// Where f has no curvature (every sample on a straight piece of its loss), the majorant's: a gradient step in the
+/// units of the coordinate, instead of one in units of 1.
 fn fill_flat(hessian: &mut dyn SupportHessian, diagonal: &mut [f64]) -> Result<()> {
     if diagonal.iter().all(|d| *d > 0.0) {
         return Ok(());
@@ -177,8 +178,8 @@ fn damping_diagonal(hessian: &mut dyn SupportHessian, damping: f64, k: usize) ->
     Ok(Some(diagonal))
 }
 
-/// Doubles a whole step while f keeps falling about as steeply as at the start: the curvature was overestimated, as on the straight
-/// pieces of a loss, where steps of one size would take for ever. Returns the step and what f is there.
+/// Doubles a whole step while f keeps falling about as steeply as at the start: the curvature was overestimated, as on
+/// the straight pieces of a loss, where steps of one size would take for ever. Returns the step and what f is there.
 fn go_on(line: &mut dyn Line, slope: f64, mut reached: Probe) -> Result<(f64, Probe)> {
     let mut step = 1.0;
     while step < 1e12 && reached.slope < 0.5 * slope {
@@ -192,7 +193,8 @@ fn go_on(line: &mut dyn Line, slope: f64, mut reached: Probe) -> Result<(f64, Pr
     Ok((step, reached))
 }
 
-/// The longest of the steps 1, 1/2, 1/4 ... that lowers f enough, and what f is there; only the first is tried for the last step.
+/// The longest of the steps 1, 1/2, 1/4 ... that lowers f enough, and what f is there; only the first is tried for the
+/// last step.
 fn backtrack(line: &mut dyn Line, value: f64, decrement: f64, last: bool) -> Result<Option<(f64, Probe)>> {
     let mut step = 1.0;
     for _ in 0..if last { 1 } else { 40 } {
@@ -238,8 +240,8 @@ pub(super) fn minimise(
         }
         let decrement = -dot(&gradient, &direction);
         let last = 0.5 * decrement <= options.tolerance * value.abs().max(1e-4 * size);
-        // The minimum of the quadratic model is value - decrement/2; twice that decrease allows for its error, but not for
-        // curvature that appears or vanishes on the way.
+        // The minimum of the quadratic model is value - decrement/2; twice that decrease allows for its error, but not
+        // for curvature that appears or vanishes on the way.
         let trusted = iteration > 0 || !form.jumps;
         if trusted && value - decrement > options.abandon_above {
             return ended(value, iteration, Ended::Abandoned);

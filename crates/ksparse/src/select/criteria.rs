@@ -14,16 +14,19 @@
 //! ```
 //!
 //! * Constants that all models share (the variance among them) are left out of fit and d.
-//! * The ridge is no part of the fit, and shrunken coefficients are counted in full: with lambda > 0 the price is an upper bound.
-//! * With as many degrees of freedom as rows the variance cannot be estimated: the criterion is infinite on squared loss,
-//!   so that a model that merely interpolates is never chosen. A residual at rounding error (`RSS <= 1e-24 sum c y^2`) counts as that
-//!   bound, so that of several exact fits the smallest wins.
-//! * Losses that are no likelihood (squared hinge, Huber, hinge) have no criterion: that is an error, cross-validate instead.
+//! * The ridge is no part of the fit, and shrunken coefficients are counted in full: with lambda > 0 the price is an
+//!   upper bound.
+//! * With as many degrees of freedom as rows the variance cannot be estimated: the criterion is infinite on squared
+//!   loss, so that a model that merely interpolates is never chosen. A residual at rounding error (`RSS <= 1e-24 sum c
+//!   y^2`) counts as that bound, so that of several exact fits the smallest wins.
+//! * Losses that are no likelihood (squared hinge, Huber, hinge) have no criterion: that is an error, cross-validate
+//!   instead.
 //! * Weights mean repeats here; weights of another kind should first be scaled to sum to the number of rows.
 //!
-//! H. Akaike 1974; G. Schwarz 1978; J. Chen, Z. Chen, "Extended Bayesian information criteria for model selection with large model
-//! spaces", Biometrika 95, 2008 (gamma = 0 is BIC, 1 the strictest, 0.5 usual); Y. Fan, C. Y. Tang, "Tuning parameter selection in high dimensional
-//! penalized likelihood", JRSS B 75, 2013, for GIC in the form that J. Zhu et al., PNAS 117, 2020 (abess) use.
+//! H. Akaike 1974; G. Schwarz 1978; J. Chen, Z. Chen, "Extended Bayesian information criteria for model selection with
+//! large model spaces", Biometrika 95, 2008 (gamma = 0 is BIC, 1 the strictest, 0.5 usual); Y. Fan, C. Y. Tang, "Tuning
+//! parameter selection in high dimensional penalized likelihood", JRSS B 75, 2013, for GIC in the form that J. Zhu et
+//! al., PNAS 117, 2020 (abess) use.
 
 use crate::error::{Error, Result, check_option};
 use crate::objective::Risk;

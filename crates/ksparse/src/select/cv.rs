@@ -1,13 +1,14 @@
 //! K-fold cross-validation of a (k, lambda) grid.
 //!
-//! Fold v is held out, the grid is solved on the rows of the others, and every cell is scored on fold v: `s_v`. With W_v the weight
-//! of fold v (its number of rows without weights),
+//! Fold v is held out, the grid is solved on the rows of the others, and every cell is scored on fold v: `s_v`. With
+//! W_v the weight of fold v (its number of rows without weights),
 //!
 //! ```text
 //! mean = sum_v W_v s_v / sum_v W_v          standard error = sqrt( sum_v W_v (s_v - mean)^2 / sum_v W_v / (V - 1) )
 //! ```
 //!
-//! which for equal folds are the plain mean and the standard deviation over sqrt(V). The winner is solved again on all rows.
+//! which for equal folds are the plain mean and the standard deviation over sqrt(V). The winner is solved again on all
+//! rows.
 
 use super::problem::pick;
 use super::{CvCell, CvTable, Folds, Metric, Problem};
@@ -85,9 +86,9 @@ impl CrossValidation {
         self.solve(problem, folds, solver, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// Scores every cell, chooses one and solves it on all rows. Folds run in parallel; the result does not depend on how. `watch`
-    /// is called once per iteration of the solver, reports that coincide with another fold's being dropped; when it
-    /// returns `Break` the folds finished by then decide (two at least: `Err` otherwise).
+    /// Scores every cell, chooses one and solves it on all rows. Folds run in parallel; the result does not depend on
+    /// how. `watch` is called once per iteration of the solver, reports that coincide with another fold's being
+    /// dropped; when it returns `Break` the folds finished by then decide (two at least: `Err` otherwise).
     pub fn solve(&self, problem: &Problem, folds: &Folds, solver: &dyn Solver, watch: &mut Watch) -> Result<Selection> {
         let table = self.table(problem, folds, solver, watch)?;
         let cell = table.winner(self.rule);

@@ -111,8 +111,8 @@ pub fn mean_squared_error(z: &[f64], y: &[f64], weights: Option<&[f64]>) -> Resu
 
 /// The area under the ROC curve: the chance that a positive row (y > 0) scores above a negative one, ties counted half.
 ///
-/// One sort, then one pass over groups of equal z: each positive row beats the negative weight below it and half of that beside
-/// it. `Err` when one of the two classes is missing (or weighs nothing).
+/// One sort, then one pass over groups of equal z: each positive row beats the negative weight below it and half of
+/// that beside it. `Err` when one of the two classes is missing (or weighs nothing).
 pub fn area_under_curve(z: &[f64], y: &[f64], weights: Option<&[f64]>) -> Result<f64> {
     check(z, y, weights)?;
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);

@@ -30,8 +30,9 @@ pub struct Problem<'a> {
     pub weights: Option<&'a [f64]>,
     /// Whether to fit an intercept. Default true.
     pub intercept: bool,
-    /// Whether to centre the columns and divide them by their standard deviation, both computed **on the rows trained on**, so
-    /// that nothing about the held-out rows leaks into a fit. Models come back in the original units. Default false.
+    /// Whether to centre the columns and divide them by their standard deviation, both computed **on the rows trained
+    /// on**, so that nothing about the held-out rows leaks into a fit. Models come back in the original units. Default
+    /// false.
     pub standardize: bool,
 }
 
@@ -117,7 +118,8 @@ impl Training<'_> {
         }
     }
 
-    /// A model of the original columns as a starting point for the risk: what [`model`](Self::model) makes of it is that model again.
+    /// A model of the original columns as a starting point for the risk: what [`model`](Self::model) makes of it is
+    /// that model again.
     ///
     /// ```
     /// use ksparse::{LinearModel, design::Dense, loss::Squared, select::Problem};

@@ -89,7 +89,8 @@ impl CvTable {
         self.cells.iter().min_by(|a, b| order(a, b)).unwrap_or(&self.cells[0])
     }
 
-    /// The smallest k, and for it the largest lambda, whose mean is within one standard error (the best cell's) of the best.
+    /// The smallest k, and for it the largest lambda, whose mean is within one standard error (the best cell's) of the
+    /// best.
     pub fn one_standard_error(&self) -> &CvCell {
         let best = self.best();
         let bound = self.cost(best) + best.standard_error;

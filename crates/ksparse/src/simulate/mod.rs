@@ -9,8 +9,9 @@
 //! | [`two_means`] | correlated relevant features beside independent ones | DIHT paper, estimation accuracy |
 //! | [`precision`] | gaussian samples with a sparse precision matrix | GraHTP papers, covariance selection |
 //!
-//! A seed determines every bit, whatever the number of threads. The rows, the truth and the noise come from separate streams of the
-//! generator, so the design of a seed does not depend on how many coefficients are planted in it or how noisy the target is.
+//! A seed determines every bit, whatever the number of threads. The rows, the truth and the noise come from separate
+//! streams of the generator, so the design of a seed does not depend on how many coefficients are planted in it or how
+//! noisy the target is.
 //!
 //! ```
 //! use ksparse::design::Design;
@@ -57,13 +58,13 @@ impl<D> Simulated<D> {
 pub enum Correlation {
     /// Not at all.
     Independent,
-    /// `u_1 ~ N(0, 1)`, `u_{j+1} = rho u_j + sqrt(1 - rho^2) N(0, 1)`: columns i and j have correlation `rho^|i-j|`. A rho
-    /// outside \[-1, 1\] counts as the nearer end.
+    /// `u_1 ~ N(0, 1)`, `u_{j+1} = rho u_j + sqrt(1 - rho^2) N(0, 1)`: columns i and j have correlation `rho^|i-j|`. A
+    /// rho outside \[-1, 1\] counts as the nearer end.
     Ar1(f64),
 }
 
-/// Sparse logistic regression: rows N(0, Sigma), k coefficients N(0, 1) at random places (all p when k > p), labels with
-/// `P(v = +1 | u) = sigma(2 w'u)`.
+/// Sparse logistic regression: rows N(0, Sigma), k coefficients N(0, 1) at random places (all p when k > p), labels
+/// with `P(v = +1 | u) = sigma(2 w'u)`.
 ///
 /// The papers' settings: p = 1000, k = 100, `Ar1(0.5)` in the arXiv text and `Independent` in the ICML one.
 pub fn logistic(n: usize, p: usize, k: usize, correlation: Correlation, seed: u64) -> Simulated<Dense<'static>> {
@@ -74,11 +75,11 @@ pub fn logistic(n: usize, p: usize, k: usize, correlation: Correlation, seed: u6
     Simulated { design, target, support, coefficients }
 }
 
-/// Sparse linear regression: rows N(0, Sigma), k coefficients of random sign and size U(1, 2) at random places (all p when
-/// k > p), `y = X w + noise N(0, I)`.
+/// Sparse linear regression: rows N(0, Sigma), k coefficients of random sign and size U(1, 2) at random places (all p
+/// when k > p), `y = X w + noise N(0, I)`.
 ///
-/// The benchmarks: n = 1000, p = 10000, k = 50, `Independent` (easy) and n = 500, p = 5000, k = 30, `Ar1(0.9)` (hard), both
-/// with noise 0.5.
+/// The benchmarks: n = 1000, p = 10000, k = 50, `Independent` (easy) and n = 500, p = 5000, k = 30, `Ar1(0.9)` (hard),
+/// both with noise 0.5.
 pub fn linear(
     n: usize,
     p: usize,
@@ -97,8 +98,8 @@ pub fn linear(
     Simulated { design, target, support, coefficients }
 }
 
-/// Compressed sensing: `y = A x`, A with independent entries N(0, 1/n), k coefficients N(0, 1) at random places (all p when
-/// k > p), no noise: the truth is a minimiser with gradient 0.
+/// Compressed sensing: `y = A x`, A with independent entries N(0, 1/n), k coefficients N(0, 1) at random places (all p
+/// when k > p), no noise: the truth is a minimiser with gradient 0.
 pub fn compressed_sensing(n: usize, p: usize, k: usize, seed: u64) -> Simulated<Dense<'static>> {
     let mut rng = stream(seed, DESIGN);
     let scale = 1.0 / (n.max(1) as f64).sqrt();
@@ -108,9 +109,9 @@ pub fn compressed_sensing(n: usize, p: usize, k: usize, seed: u64) -> Simulated<
     Simulated { design, target, support, coefficients }
 }
 
-/// Regression whose relevant features move together: the first `kbar` (at most d) of the d features are N(m1, Sigma) with
-/// variances 1 and covariances 0.25, the others N(m2, I); the entries of m1 and m2 are N(0, 1), drawn once;
-/// `y = wbar'x + N(0, 1)` with wbar = (1, .., 1, 0, .., 0).
+/// Regression whose relevant features move together: the first `kbar` (at most d) of the d features are N(m1, Sigma)
+/// with variances 1 and covariances 0.25, the others N(m2, I); the entries of m1 and m2 are N(0, 1), drawn once; `y =
+/// wbar'x + N(0, 1)` with wbar = (1, .., 1, 0, .., 0).
 ///
 /// The DIHT paper's settings: kbar = 100, d = 500 or 300, n = 50 to 150.
 pub fn two_means(n: usize, d: usize, kbar: usize, seed: u64) -> Simulated<Dense<'static>> {

@@ -23,8 +23,9 @@ pub struct PrecisionSample {
 /// Share of the pairs that are edges.
 const DENSITY: f64 = 0.1;
 
-/// Covariance selection: `O = B + sigma I`, each off-diagonal pair of B is 1 with probability 0.1 and 0 otherwise, sigma such that
-/// the condition number of O is p (when B = 0, as for p < 2, O = I); rows of `train` and `tune` are N(0, O^-1).
+/// Covariance selection: `O = B + sigma I`, each off-diagonal pair of B is 1 with probability 0.1 and 0 otherwise,
+/// sigma such that the condition number of O is p (when B = 0, as for p < 2, O = I); rows of `train` and `tune` are
+/// N(0, O^-1).
 ///
 /// The GraHTP papers' settings: p in {30, 60, 120, 200}, 100 rows to fit and 100 to tune.
 pub fn precision(n_train: usize, n_tune: usize, p: usize, seed: u64) -> PrecisionSample {

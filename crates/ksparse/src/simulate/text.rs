@@ -48,8 +48,8 @@ const SPREAD: f64 = 2.5;
 /// w: 500 weights N(0, 1) among the 5000 commonest words, scaled so that sd(w'x) = 2.5;   P(v = +1) = sigma(2 w'x)
 /// ```
 ///
-/// with tf how often word j stands in row i and df in how many rows. With fewer than 5000 (500) words all are candidates
-/// (have a weight).
+/// with tf how often word j stands in row i and df in how many rows. With fewer than 5000 (500) words all are
+/// candidates (have a weight).
 ///
 /// ```
 /// use ksparse::design::Design;
@@ -146,8 +146,8 @@ impl Counts {
 
 /// A word with probability proportional to `1 / (j + HEAD)`.
 ///
-/// The density `1 / (x + HEAD)` on (0, p) is inverted in closed form; its cell j has mass `log(1 + 1/m)`, m = j + HEAD, which is a
-/// little less than the wanted `1/m`: rejection (one draw in twenty) makes it exact. No table, whatever p.
+/// The density `1 / (x + HEAD)` on (0, p) is inverted in closed form; its cell j has mass `log(1 + 1/m)`, m = j + HEAD,
+/// which is a little less than the wanted `1/m`: rejection (one draw in twenty) makes it exact. No table, whatever p.
 fn draw_word(p: usize, rng: &mut ChaCha8Rng) -> u32 {
     let excess = |m: f64| 1.0 / (m * (1.0 / m).ln_1p());
     let (reach, most) = ((p as f64 / HEAD).ln_1p(), excess(HEAD));

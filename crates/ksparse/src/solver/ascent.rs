@@ -15,11 +15,12 @@ pub enum DualStep {
     /// A proximal step with a weight that follows the dual values: needs no tuning, for any loss and any ridge.
     #[default]
     Adaptive,
-    /// The step of the theorem, `eta_t = lambda N^2 / ((lambda N mu + sigma_min^2) (t + 1))` (SDIHT: times the number of blocks). An error where it does not
-    /// exist (the hinge loss with k < N). Overflows at a small ridge on losses with an unbounded domain (squared, squared hinge): the
-    /// status then says so.
+    /// The step of the theorem, `eta_t = lambda N^2 / ((lambda N mu + sigma_min^2) (t + 1))` (SDIHT: times the number
+    /// of blocks). An error where it does not exist (the hinge loss with k < N). Overflows at a small ridge on losses
+    /// with an unbounded domain (squared, squared hinge): the status then says so.
     Theory,
-    /// `eta_t = N / (mu (t + t0))` with `t0 = 1 + sigma_max^2 / (lambda N mu)`: like the theorem's, without the overflow. An error on the hinge loss (mu = 0).
+    /// `eta_t = N / (mu (t + t0))` with `t0 = 1 + sigma_max^2 / (lambda N mu)`: like the theorem's, without the
+    /// overflow. An error on the hinge loss (mu = 0).
     Shifted,
     /// This eta.
     Fixed(f64),
@@ -36,7 +37,8 @@ impl DualStep {
 
 /// How a_i moves when the prediction of its sample is z.
 enum Rule {
-    /// `argmax b z - l*(b) - (weight/2) (b - a)^2`, the weight that of the block times `scale`; `failures` counts epochs in which D did not rise.
+    /// `argmax b z - l*(b) - (weight/2) (b - a)^2`, the weight that of the block times `scale`; `failures` counts
+    /// epochs in which D did not rise.
     Proximal { weights: Vec<f64>, scale: f64, failures: f64 },
     /// `Proj(a + step (z - l*'(a)))` with `step = size / (t + delay)`, or the size alone.
     SuperGradient { size: f64, delay: Option<f64> },
@@ -142,14 +144,15 @@ impl<'a> Ascent<'a> {
         self.additions = 0;
     }
 
-    /// Moves the dual variables of one block, given the predictions `z` of its samples at w(a), in the order of the block.
+    /// Moves the dual variables of one block, given the predictions `z` of its samples at w(a), in the order of the
+    /// block.
     pub fn advance(&mut self, block: usize, z: &[f64]) {
         let (samples, rule, t) = (&self.blocks[block], &self.rule, self.steps);
         let (dual, a) = (&self.dual, &self.a);
         let moved = |s: usize, shift: f64| rule.moved(dual, block, t, samples[s], a[samples[s]], z[s] + shift);
         let next: Vec<f64> = if dual.risk().has_intercept() {
-            // The block keeps its sum: the multiplier of that constraint is an intercept. Between the two ends of the bracket around it lies a point that keeps the sum
-            // exactly, also where the sum jumps.
+            // The block keeps its sum: the multiplier of that constraint is an intercept. Between the two ends of the
+            // bracket around it lies a point that keeps the sum exactly, also where the sum jumps.
             let c = dual.risk().weights();
             let change = |b: f64| samples.iter().enumerate().map(|(s, &i)| c[i] * (moved(s, b) - a[i])).sum::<f64>();
             let (low, high) = bracket_near(self.shift, &change);
@@ -170,8 +173,8 @@ impl<'a> Ascent<'a> {
         self.steps += 1;
     }
 
-    /// The end of an epoch: takes stock of w(a) with predictions z, records it, adapts the step. `Some` when the run is over. If the ascent
-    /// returns to an earlier dual vector, z becomes its predictions.
+    /// The end of an epoch: takes stock of w(a) with predictions z, records it, adapts the step. `Some` when the run is
+    /// over. If the ascent returns to an earlier dual vector, z becomes its predictions.
     pub fn note(&mut self, run: &mut Run, limits: &Limits, point: &DualPoint, z: &mut Vec<f64>) -> Option<Status> {
         let next = primal(&self.dual, point, z);
         if !next.value.is_finite() || !point.value.is_finite() {
@@ -230,8 +233,8 @@ impl<'a> Ascent<'a> {
         None
     }
 
-    /// The best primal point and the best dual vector. If asked for, the best and the last w(a) are first refitted on their supports: at a small ridge P(w(a)) may stay
-    /// above P(0) although the support is a good one.
+    /// The best primal point and the best dual vector. If asked for, the best and the last w(a) are first refitted on
+    /// their supports: at a small ridge P(w(a)) may stay above P(0) although the support is a good one.
     pub fn finish(self, mut run: Run, refit: bool, status: Status) -> Result<(Solution, Vec<f64>)> {
         self.dual.risk().design().health()?;
         let last = self.dual.lower_bound(&self.best_a).max(self.best_bound);
@@ -309,8 +312,9 @@ impl Rule {
         }
     }
 
-    /// Longer steps while D rises, shorter ones after an epoch in which it did not. The number of such epochs also enters by itself, so that at a kink, where they never
-    /// end, the lengths fall like 1/t: fast enough to converge, slow enough to arrive.
+    /// Longer steps while D rises, shorter ones after an epoch in which it did not. The number of such epochs also
+    /// enters by itself, so that at a kink, where they never end, the lengths fall like 1/t: fast enough to converge,
+    /// slow enough to arrive.
     fn adapt(&mut self, rose: bool) {
         if let Self::Proximal { scale, failures, .. } = self {
             let decay = |failures: f64| 1.0 + failures / 16.0;
@@ -329,9 +333,10 @@ impl Rule {
     }
 }
 
-/// For each block, an estimate of the largest eigenvalue of `X_B' diag(c) X_B / lambda`: the curvature of `(lambda/2) ||u(a)||^2` in the
-/// variables of the block, in the norm of the sample weights. One block is measured by a few power iterations; the others, random
-/// as they are, are taken to have the same ratio of largest eigenvalue to trace. Single samples have it exactly.
+/// For each block, an estimate of the largest eigenvalue of `X_B' diag(c) X_B / lambda`: the curvature of `(lambda/2)
+/// ||u(a)||^2` in the variables of the block, in the norm of the sample weights. One block is measured by a few power
+/// iterations; the others, random as they are, are taken to have the same ratio of largest eigenvalue to trace. Single
+/// samples have it exactly.
 fn block_weights(risk: &Risk, blocks: &[Vec<usize>]) -> Vec<f64> {
     if blocks.len() == 1 {
         return vec![(spectral_estimate(risk, &blocks[0]) / risk.ridge()).max(f64::MIN_POSITIVE)];
@@ -357,8 +362,8 @@ fn block_weights(risk: &Risk, blocks: &[Vec<usize>]) -> Vec<f64> {
     traces.iter().map(|t| (ratio * t / risk.ridge()).max(least)).collect()
 }
 
-/// An estimate, from below but for a quarter more, of the largest eigenvalue of `X_B' diag(c) X_B`: a step that proves too long is shortened
-/// anyway.
+/// An estimate, from below but for a quarter more, of the largest eigenvalue of `X_B' diag(c) X_B`: a step that proves
+/// too long is shortened anyway.
 pub(super) fn spectral_estimate(risk: &Risk, block: &[usize]) -> f64 {
     let (design, c) = (risk.design(), risk.weights());
     let (n, p) = (design.nrows(), design.ncols());
@@ -403,8 +408,8 @@ pub(super) fn spectral_estimate(risk: &Risk, block: &[usize]) -> f64 {
     1.25 * eigenvalue
 }
 
-/// A lower bound on sigma_min(X, k)^2 / N of the theorem: the least eigenvalue, over the supports of k columns, of the N x N matrix of those
-/// columns. 0 for k < N, and taken as 0 unless all columns are in.
+/// A lower bound on sigma_min(X, k)^2 / N of the theorem: the least eigenvalue, over the supports of k columns, of the
+/// N x N matrix of those columns. 0 for k < N, and taken as 0 unless all columns are in.
 fn least_block_eigenvalue(risk: &Risk, k: usize) -> f64 {
     let (n, p) = (risk.target().len(), risk.features());
     if k < n || k < p || n > 500 {
@@ -413,8 +418,8 @@ fn least_block_eigenvalue(risk: &Risk, k: usize) -> f64 {
     theory::least_row_gram_eigenvalue(risk.design(), risk.weights()).max(0.0)
 }
 
-/// A narrow bracket around the root of a non-decreasing function, searched for outwards from `guess`, then by the Illinois rule of false position. Where the
-/// function does not change its sign, a point where it is (nearly) 0, twice.
+/// A narrow bracket around the root of a non-decreasing function, searched for outwards from `guess`, then by the
+/// Illinois rule of false position. Where the function does not change its sign, a point where it is (nearly) 0, twice.
 fn bracket_near(guess: f64, f: &dyn Fn(f64) -> f64) -> (f64, f64) {
     let first = f(guess);
     if first == 0.0 || first.is_nan() {

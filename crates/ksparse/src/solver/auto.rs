@@ -3,13 +3,15 @@
 //! 1. *Swaps*: GraHTP, its step a number of swaps.
 //! 2. *Leaps* (`prune.rs`): widen the support by half, minimise, prune it back; while that helps.
 //! 3. *Exchange* (`exchange.rs`): all pairs scored at once by the quadratic model, until none gains.
-//! 4. Leaps from there, each followed by exchanges, while they help; a last look at many more candidates; an exact refit.
+//! 4. Leaps from there, each followed by exchanges, while they help; a last look at many more candidates; an exact
+//!    refit.
 //!
-//! Trial refits are loose and given up early. Steps 2 to 4 need second derivatives and are taken when one of them costs no more than a few
-//! gradients; they start from GraHTP's own answer, so that the result is never worse. Otherwise step 1 alone is run, with scores in units of
-//! curvature when columns differ much in size. Where that costs milliseconds, the search is repeated from the answer of forward
-//! selection (by blocks of k/10 where it costs tens of them), and on small problems from further starts; answers are then mixed: the union of two
-//! is pruned and refined. A quadratic f ends at a point that no exchange of one coordinate among those looked at improves.
+//! Trial refits are loose and given up early. Steps 2 to 4 need second derivatives and are taken when one of them costs
+//! no more than a few gradients; they start from GraHTP's own answer, so that the result is never worse. Otherwise step
+//! 1 alone is run, with scores in units of curvature when columns differ much in size. Where that costs milliseconds,
+//! the search is repeated from the answer of forward selection (by blocks of k/10 where it costs tens of them), and on
+//! small problems from further starts; answers are then mixed: the union of two is pruned and refined. A quadratic f
+//! ends at a point that no exchange of one coordinate among those looked at improves.
 //!
 //! A loss with corners (hinge) has no second derivatives: it goes through the dual (`corners.rs`) and needs a ridge.
 
@@ -136,12 +138,13 @@ struct Plan {
     second_order: bool,
     /// Leaps to try, longest first.
     leaps: Vec<usize>,
-    /// Whom leaps drop. The smallest first, and the cheapest by the model from there, where a block of the Hessian costs no pass
-    /// over data and refits are all that counts.
+    /// Whom leaps drop. The smallest first, and the cheapest by the model from there, where a block of the Hessian
+    /// costs no pass over data and refits are all that counts.
     drop: Drop,
     /// Candidates of an ordinary exchange round, and of the last.
     effort: Effort,
-    /// Which other starts are cheap too: forward selection, or at least by blocks, backward elimination, forward selection from each coordinate.
+    /// Which other starts are cheap too: forward selection, or at least by blocks, backward elimination, forward
+    /// selection from each coordinate.
     forward: bool,
     blocks: bool,
     backward: bool,
@@ -314,7 +317,8 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
             if next.value >= at.value - run.trifle(&at, 1e-9)? {
                 break;
             }
-            // A leap back to the same support only refines the refit, by ever smaller amounts where f is far below f(0).
+            // A leap back to the same support only refines the refit, by ever smaller amounts where f is far below
+            // f(0).
             let same = next.support == at.support;
             at = next;
             if same {

@@ -1,8 +1,9 @@
 //! What `auto` does for a loss with corners (the hinge loss): through the dual.
 //!
-//! Where l has corners there are no second derivatives to search with. Two ways lead to good supports: the same problem with the corner rounded
-//! (Huber's loss), where all of `auto` applies, and the ascent on the dual (`sdiht.rs`), which does not mind corners. The better of the two supports,
-//! refitted by dual coordinate ascent, is improved by swaps (GraHTP with subgradients) until none helps.
+//! Where l has corners there are no second derivatives to search with. Two ways lead to good supports: the same problem
+//! with the corner rounded (Huber's loss), where all of `auto` applies, and the ascent on the dual (`sdiht.rs`), which
+//! does not mind corners. The better of the two supports, refitted by dual coordinate ascent, is improved by swaps
+//! (GraHTP with subgradients) until none helps.
 
 use super::auto::is_limit;
 use super::grahtp::descend;

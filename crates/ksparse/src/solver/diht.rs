@@ -1,31 +1,37 @@
 //! DIHT: dual iterative hard thresholding.
 //!
-//! With lambda > 0 and the dual function D of [`crate::dual`] (concave, not smooth, below the optimum of the k-sparse problem everywhere):
+//! With lambda > 0 and the dual function D of [`crate::dual`] (concave, not smooth, below the optimum of the k-sparse
+//! problem everywhere):
 //!
 //! ```text
 //! u = -(1/(lambda N)) sum_i a_i x_i      w = H_k(u)
 //! g_i = (1/N) (x_i'w - l_i*'(a_i))       a = Proj( a + eta_t g )
 //! ```
 //!
-//! B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, "Dual Iterative Hard Thresholding: From Non-convex Sparse Minimization to Non-smooth Concave
-//! Maximization", ICML 2017. The loss need not be smooth: the hinge loss is as good as any.
+//! B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, "Dual Iterative Hard Thresholding: From Non-convex Sparse
+//! Minimization to Non-smooth Concave Maximization", ICML 2017. The loss need not be smooth: the hinge loss is as good
+//! as any.
 //!
-//! Every iterate carries a proof: D(a) is a lower bound, P(w) an upper one, and where the gap closes w is the best of all k-sparse
-//! points. It closes exactly where some optimum w has `min |w_j| >= max |grad_j P(w)| / lambda` (least over its support, largest outside): large ridges, clear
-//! signals. Elsewhere the method approaches the best bound that a dual can give and returns the best primal point on its way.
+//! Every iterate carries a proof: D(a) is a lower bound, P(w) an upper one, and where the gap closes w is the best of
+//! all k-sparse points. It closes exactly where some optimum w has `min |w_j| >= max |grad_j P(w)| / lambda` (least
+//! over its support, largest outside): large ridges, clear signals. Elsewhere the method approaches the best bound that
+//! a dual can give and returns the best primal point on its way.
 //!
-//! **Steps.** The papers tune theirs by grid search. The default here replaces the super-gradient step by a proximal one,
+//! **Steps.** The papers tune theirs by grid search. The default here replaces the super-gradient step by a proximal
+//! one,
 //!
 //! ```text
 //! a_i = argmax over b of  b x_i'w - l_i*(b) - (L/2) (b - a_i)^2
 //! ```
 //!
-//! which has a closed form for every loss (logistic: a few Newton steps in one unknown), stays in the domain, does not need mu > 0 and cannot overflow.
-//! On a quadratic l* it is the convex combination `(1 - theta) a + theta l'(x'w)` with theta = mu / (mu + L). L starts at (an estimate of) `sigma_max(X)^2 / (lambda N)`,
-//! for which D rises while the support stands, and follows D from there.
+//! which has a closed form for every loss (logistic: a few Newton steps in one unknown), stays in the domain, does not
+//! need mu > 0 and cannot overflow. On a quadratic l* it is the convex combination `(1 - theta) a + theta l'(x'w)` with
+//! theta = mu / (mu + L). L starts at (an estimate of) `sigma_max(X)^2 / (lambda N)`, for which D rises while the
+//! support stands, and follows D from there.
 //!
-//! What that buys, as relative gaps after 50 epochs on simulated text (4,000 documents, 10,000 words, k = 100; SDIHT with ten blocks;
-//! `cargo run --release -p ksparse --example dual_steps`). *Best constant* is the best of the ten steps `N/10^6 ... 1000 N`, as a grid search would find it for each cell; a dash: the step does not exist.
+//! What that buys, as relative gaps after 50 epochs on simulated text (4,000 documents, 10,000 words, k = 100; SDIHT
+//! with ten blocks; `cargo run --release -p ksparse --example dual_steps`). *Best constant* is the best of the ten
+//! steps `N/10^6 ... 1000 N`, as a grid search would find it for each cell; a dash: the step does not exist.
 //!
 //! | loss, lambda | DIHT: default | shifted | theorem | best constant | SDIHT: default | shifted | theorem | best constant |
 //! |---|---|---|---|---|---|---|---|---|
@@ -45,8 +51,9 @@
 //! | hinge, 1e-3 | 4.0e-3 | - | - | 4.4e-3 (1e-1 N) | 3.0e-3 | - | - | 3.1e-3 (1e0 N) |
 //! | hinge, 1e-4 | 5.0e-1 | - | - | 9.1e-1 (1e-2 N) | 7.5e-2 | - | - | 7.3e-2 (1e-1 N) |
 //!
-//! The default is the best of its line for DIHT everywhere, and within a fifth of the tuned constant for SDIHT, which it beats on 10 of 15 lines. The theorem's step closes
-//! nothing at small ridges (a gap of 1: D has not risen above 0), where no constant serves both methods.
+//! The default is the best of its line for DIHT everywhere, and within a fifth of the tuned constant for SDIHT, which
+//! it beats on 10 of 15 lines. The theorem's step closes nothing at small ridges (a gap of 1: D has not risen above 0),
+//! where no constant serves both methods.
 
 use super::ascent::{Ascent, DualStep};
 use super::run::Run;
@@ -73,11 +80,12 @@ use std::ops::ControlFlow;
 pub struct Diht {
     /// The step. Default adaptive.
     pub step: DualStep,
-    /// Minimise f on the support of the best w(a) before returning it: the value of the solution is then that of the refit. Default
-    /// true, since w(a) is minimal on its support only in the limit. Rows of the trace are never refitted.
+    /// Minimise f on the support of the best w(a) before returning it: the value of the solution is then that of the
+    /// refit. Default true, since w(a) is minimal on its support only in the limit. Rows of the trace are never
+    /// refitted.
     pub refit: bool,
-    /// When to stop. The tolerance is on the gap between P and D relative to P, and ends the run too when neither has moved by a tenth of
-    /// it for 50 iterations.
+    /// When to stop. The tolerance is on the gap between P and D relative to P, and ends the run too when neither has
+    /// moved by a tenth of it for 50 iterations.
     pub limits: Limits,
 }
 

@@ -1,16 +1,17 @@
 //! Exact exchange: one coordinate out, one in, scored over all pairs at once.
 //!
-//! At a point minimised on its support F, let `G = H_FF`, `C = H_F.` (a column per candidate), `V = G^-1 C`, `d = diag(G^-1)`, g the gradient and
-//! `e_j = H_jj - V_j . C_j`, what is left of candidate j given F. The quadratic model of f says that exchanging a in F for j outside, and
-//! refitting the rest, lowers f by
+//! At a point minimised on its support F, let `G = H_FF`, `C = H_F.` (a column per candidate), `V = G^-1 C`, `d =
+//! diag(G^-1)`, g the gradient and `e_j = H_jj - V_j . C_j`, what is left of candidate j given F. The quadratic model
+//! of f says that exchanging a in F for j outside, and refitting the rest, lowers f by
 //!
 //! ```text
 //! gain(a, j) = 1/2 [ (-g_j + V_aj w_a / d_a)^2 / (e_j + V_aj^2 / d_a)  -  w_a^2 / d_a ]
 //! ```
 //!
-//! (drop a: the rest of F answers and f rises by `w_a^2 / (2 d_a)`; then add j to what remains). All |F| x p exchanges cost O(|F| p) once V is
-//! there. For a quadratic f the score is exact, so a point where no pair gains is optimal among all supports one exchange away. No
-//! exchange gains more than adding j alone would, `g_j^2 / (2 e_j)`: candidates are screened by it.
+//! (drop a: the rest of F answers and f rises by `w_a^2 / (2 d_a)`; then add j to what remains). All |F| x p exchanges
+//! cost O(|F| p) once V is there. For a quadratic f the score is exact, so a point where no pair gains is optimal among
+//! all supports one exchange away. No exchange gains more than adding j alone would, `g_j^2 / (2 e_j)`: candidates are
+//! screened by it.
 
 use super::Status;
 use super::model::{LocalModel, block};
@@ -49,8 +50,8 @@ struct Pair {
     arrival: f64,
 }
 
-/// Exchanges coordinates while f falls. Points below `record_below` count as iterations; the way there does not. `Some(status)` when
-/// a limit ended it.
+/// Exchanges coordinates while f falls. Points below `record_below` count as iterations; the way there does not.
+/// `Some(status)` when a limit ended it.
 pub(super) fn polish(
     run: &mut Run,
     mut at: Iterate,
@@ -243,7 +244,8 @@ impl Scores {
         Some(Pair { gain: 0.5 * best, place: Some(a), enters, arrival })
     }
 
-    /// Where the model expects f's minimum after these exchanges (exactly for one pair): coordinates with values, unordered.
+    /// Where the model expects f's minimum after these exchanges (exactly for one pair): coordinates with values,
+    /// unordered.
     fn after(&self, at: &Iterate, pairs: &[Pair]) -> Vec<(usize, f64)> {
         let mut point: Vec<(usize, f64)> = at.support.iter().copied().zip(self.expected(pairs)).collect();
         let mut gone: Vec<usize> = pairs.iter().filter_map(|p| p.place).collect();

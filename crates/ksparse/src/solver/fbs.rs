@@ -4,8 +4,8 @@
 //! F = {};  repeat  j = argmax |grad_j f(x)| outside F;  F += j;  x = argmin f over F;  until |F| = k
 //! ```
 //!
-//! On least squares this is orthogonal matching pursuit. See X. Yuan, S. Yan, "Forward Basis Selection for Pursuing Sparse Representations over a
-//! Dictionary", IEEE TPAMI 35, 2013.
+//! On least squares this is orthogonal matching pursuit. See X. Yuan, S. Yan, "Forward Basis Selection for Pursuing
+//! Sparse Representations over a Dictionary", IEEE TPAMI 35, 2013.
 
 use super::run::Run;
 use super::{Limits, Progress, Solution, Solver, Status};

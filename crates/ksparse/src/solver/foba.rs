@@ -1,13 +1,14 @@
 //! FoBa: adaptive forward-backward greedy selection.
 //!
-//! Forward: add the coordinate with the largest gradient ([`ForwardRule::Gradient`]) or the largest one-coordinate decrease
-//! ([`ForwardRule::Decrease`]), refit, and note the decrease `d[s]` that reaching size s brought. Backward: while zeroing the
-//! cheapest coefficient raises f by less than `d[s] / 2`, drop it and refit.
+//! Forward: add the coordinate with the largest gradient ([`ForwardRule::Gradient`]) or the largest one-coordinate
+//! decrease ([`ForwardRule::Decrease`]), refit, and note the decrease `d[s]` that reaching size s brought. Backward:
+//! while zeroing the cheapest coefficient raises f by less than `d[s] / 2`, drop it and refit.
 //!
-//! T. Zhang, "Adaptive Forward-Backward Greedy Algorithm for Learning Sparse Representations", NeurIPS 2008; general losses: J. Liu, J. Ye, R. Fujimaki,
-//! "Forward-Backward Greedy Algorithms for General Convex Smooth Functions over A Cardinality Constraint", ICML 2014.
-//! The papers have no k: here the support grows until it has k coordinates, and the search ends when a further forward step does not survive
-//! the backward test. The best point with at most k coordinates is returned.
+//! T. Zhang, "Adaptive Forward-Backward Greedy Algorithm for Learning Sparse Representations", NeurIPS 2008; general
+//! losses: J. Liu, J. Ye, R. Fujimaki, "Forward-Backward Greedy Algorithms for General Convex Smooth Functions over A
+//! Cardinality Constraint", ICML 2014. The papers have no k: here the support grows until it has k coordinates, and the
+//! search ends when a further forward step does not survive the backward test. The best point with at most k
+//! coordinates is returned.
 
 use super::run::{Iterate, Run};
 use super::{Limits, Progress, Solution, Solver, Status};
@@ -80,7 +81,8 @@ impl Solver for Foba {
         let size = |at: &Iterate| at.support.len() - free;
         let k = run.budget.k;
         let mut best = at.clone();
-        // d[s]: the decrease recorded when size s was last reached. A warm start has no record: nothing is dropped on its account.
+        // d[s]: the decrease recorded when size s was last reached. A warm start has no record: nothing is dropped on
+        // its account.
         let mut decrease = vec![0.0; k + 2];
         // Each overshoot must lower the best value; this bounds the search even against rounding.
         for _ in 0..(10 * k + 100) {
@@ -192,7 +194,8 @@ fn best_single(run: &Run, at: &Iterate, gradient: &[f64], candidates: &[usize]) 
     Ok(best.map(|b| b.1))
 }
 
-/// The least value of a convex function of one variable from its value and slope at 0: bracketing, then golden sections.
+/// The least value of a convex function of one variable from its value and slope at 0: bracketing, then golden
+/// sections.
 fn minimise_along(f: &mut dyn FnMut(f64) -> Result<f64>, at_zero: f64, slope: f64) -> Result<f64> {
     if slope == 0.0 {
         return Ok(at_zero);

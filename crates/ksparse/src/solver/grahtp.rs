@@ -6,18 +6,22 @@
 //! (S3)  x  = argmin f over supports inside F        (debiasing; FGraHTP: x = xt on F)
 //! ```
 //!
-//! X.-T. Yuan, P. Li, T. Zhang, "Gradient Hard Thresholding Pursuit for Sparsity-Constrained Optimization", ICML 2014 (arXiv 1311.5750).
-//! On least squares these are HTP (S. Foucart, SIAM J. Numer. Anal. 49, 2011) and IHT (T. Blumensath, M. Davies, ACHA 27, 2009), whose
-//! step is on the sum of squares: [`Grahtp::htp`] and [`Grahtp::iht`] take it so.
+//! X.-T. Yuan, P. Li, T. Zhang, "Gradient Hard Thresholding Pursuit for Sparsity-Constrained Optimization", ICML 2014
+//! (arXiv 1311.5750). On least squares these are HTP (S. Foucart, SIAM J. Numer. Anal. 49, 2011) and IHT (T.
+//! Blumensath, M. Davies, ACHA 27, 2009), whose step is on the sum of squares: [`Grahtp::htp`] and [`Grahtp::iht`] take
+//! it so.
 //!
-//! What differs here: the default step is not a constant. With exact debiasing a step is a number of swaps (see `swap.rs`): a ladder starts
-//! at k/4, halves while f does not fall, doubles while the gains last, and ends when a single swap fails. S3 is loose on the way (to 1e-3 of f
-//! before its last Newton step) and exact at the end, where the fixed point is checked again. Without exact debiasing, a Barzilai-Borwein step
-//! is halved until f falls enough. On precision matrices [`Grahtp::scaled`] is the search of [`ModelSearch`](super::ModelSearch). Either way **f never rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the
-//! supports may cycle (detected), and the best point seen is returned.
+//! What differs here: the default step is not a constant. With exact debiasing a step is a number of swaps (see
+//! `swap.rs`): a ladder starts at k/4, halves while f does not fall, doubles while the gains last, and ends when a
+//! single swap fails. S3 is loose on the way (to 1e-3 of f before its last Newton step) and exact at the end, where the
+//! fixed point is checked again. Without exact debiasing, a Barzilai-Borwein step is halved until f falls enough. On
+//! precision matrices [`Grahtp::scaled`] is the search of [`ModelSearch`](super::ModelSearch). Either way **f never
+//! rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the supports may cycle (detected),
+//! and the best point seen is returned.
 //!
-//! A loss with corners (hinge, with a ridge) is accepted too: gradients are then subgradients, S3 is dual coordinate ascent on the support. None of the theory
-//! covers that: **on such losses these methods are heuristics**, there to be compared with.
+//! A loss with corners (hinge, with a ridge) is accepted too: gradients are then subgradients, S3 is dual coordinate
+//! ascent on the support. None of the theory covers that: **on such losses these methods are heuristics**, there to be
+//! compared with.
 
 use super::ascent::spectral_estimate;
 use super::model_search;
@@ -74,9 +78,9 @@ pub struct Grahtp {
     pub step: Step,
     /// S3. Default exact.
     pub debias: Debias,
-    /// Compare coordinates in units of curvature (`|x| sqrt(h)` against `|g| / sqrt(h)`) instead of as they stand; exact
-    /// debiasing with the adaptive step only. Where the Hessian needs no pass over data (a precision matrix), this is
-    /// [`ModelSearch`](super::ModelSearch). Default false: the method as published.
+    /// Compare coordinates in units of curvature (`|x| sqrt(h)` against `|g| / sqrt(h)`) instead of as they stand;
+    /// exact debiasing with the adaptive step only. Where the Hessian needs no pass over data (a precision matrix),
+    /// this is [`ModelSearch`](super::ModelSearch). Default false: the method as published.
     pub scaled: bool,
     /// When to stop.
     pub limits: Limits,
@@ -184,7 +188,8 @@ impl Solver for Grahtp {
 }
 
 impl Grahtp {
-    /// S1 to S3 with a constant eta. `minimised` says whether f is at its minimum on the support of the first point already.
+    /// S1 to S3 with a constant eta. `minimised` says whether f is at its minimum on the support of the first point
+    /// already.
     fn with_fixed_step(&self, mut run: Run, mut at: Iterate, mut minimised: bool, eta: f64) -> Result<Solution> {
         let mut best = at.clone();
         let mut seen = HashSet::new();
@@ -197,8 +202,8 @@ impl Grahtp {
             if next.value < best.value {
                 best = next.clone();
             }
-            // With exact debiasing the support determines the point: the same support again is a fixed point, if both were minimised
-            // on it (a given start was not), and one seen before a cycle.
+            // With exact debiasing the support determines the point: the same support again is a fixed point, if both
+            // were minimised on it (a given start was not), and one seen before a cycle.
             let exact = self.debias == Debias::Exact;
             let fixed = exact && minimised && next.support == at.support;
             let cycled = exact && !fixed && !seen.insert(next.support.clone());
@@ -210,7 +215,8 @@ impl Grahtp {
                 return run.finish(best, status);
             }
             if fixed {
-                // The method's own answer, also where a longer step than the theory's has passed a lower point on the way.
+                // The method's own answer, also where a longer step than the theory's has passed a lower point on the
+                // way.
                 return run.finish(at, Status::SupportStable);
             }
             if cycled {
@@ -253,8 +259,9 @@ impl Grahtp {
         }
     }
 
-    /// Inexact debiasing of a loss with corners: subgradient steps `eta_t = 1 / (L + lambda t)`, the lengths that suit a strongly convex f, with L the
-    /// smoothness of f for a loss of curvature 1. f may rise; ends when the best f has not fallen for long.
+    /// Inexact debiasing of a loss with corners: subgradient steps `eta_t = 1 / (L + lambda t)`, the lengths that suit
+    /// a strongly convex f, with L the smoothness of f for a loss of curvature 1. f may rise; ends when the best f has
+    /// not fallen for long.
     fn with_subgradients(&self, mut run: Run, mut at: Iterate, risk: &Risk) -> Result<Solution> {
         const PATIENCE: usize = 50;
         let samples: Vec<usize> = (0..risk.target().len()).collect();
@@ -328,8 +335,8 @@ fn step_and_keep(run: &Run, at: &Iterate, gradient: &[f64], eta: f64) -> Iterate
     Iterate::new(support, x, f64::NAN, true)
 }
 
-/// A length to begin with, whatever the units of f and x: from one that moves the largest coordinate by 1, shorter while f rises, longer while f does not feel
-/// it, then as long as f falls further.
+/// A length to begin with, whatever the units of f and x: from one that moves the largest coordinate by 1, shorter
+/// while f rises, longer while f does not feel it, then as long as f falls further.
 fn first_step(run: &Run, at: &Iterate) -> Result<f64> {
     let gradient = run.gradient(at)?;
     let value = |eta: f64| run.objective.value(step_and_keep(run, at, gradient, eta).as_sparse());
@@ -362,8 +369,9 @@ fn first_step(run: &Run, at: &Iterate) -> Result<f64> {
 /// Refits on the way.
 pub(super) const ON_THE_WAY: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
 
-/// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit. Refits on the way are a little loose;
-/// the last support is refitted exactly and looked at once more. Ends early when a few swaps gain less than `trifle`, a fraction of f.
+/// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit. Refits on the way are a
+/// little loose; the last support is refitted exactly and looked at once more. Ends early when a few swaps gain less
+/// than `trifle`, a fraction of f.
 pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, trifle: f64) -> Result<(Iterate, Status)> {
     let most = (run.budget.k / 4).max(1);
     let mut swaps = most;

@@ -4,8 +4,9 @@
 //! Z = the 2k largest |grad_j f(x)|;   T = Z and the support of x;   b = argmin f over T;   x = the k largest of b
 //! ```
 //!
-//! S. Bahmani, B. Raj, P. Boufounos, "Greedy Sparsity-Constrained Optimization", JMLR 14, 2013. By default x is then refitted on its support:
-//! without that it is not even optimal there. f may rise from one iteration to the next; the best point seen is returned.
+//! S. Bahmani, B. Raj, P. Boufounos, "Greedy Sparsity-Constrained Optimization", JMLR 14, 2013. By default x is then
+//! refitted on its support: without that it is not even optimal there. f may rise from one iteration to the next; the
+//! best point seen is returned.
 
 use super::run::{Iterate, Run};
 use super::{Limits, Progress, Solution, Solver, Status};
@@ -32,8 +33,9 @@ use std::ops::ControlFlow;
 pub struct Grasp {
     /// Refit on the k coordinates kept. Default true.
     pub debias: bool,
-    /// Compare coordinates in units of curvature (`|x| sqrt(h)`, `|g| / sqrt(h)`) instead of as they stand, where f has second
-    /// derivatives: rare words get large coefficients that move few documents. Default false: the method as published.
+    /// Compare coordinates in units of curvature (`|x| sqrt(h)`, `|g| / sqrt(h)`) instead of as they stand, where f has
+    /// second derivatives: rare words get large coefficients that move few documents. Default false: the method as
+    /// published.
     pub scaled: bool,
     /// When to stop.
     pub limits: Limits,

@@ -1,8 +1,9 @@
 //! Growing a support by blocks, each chosen by the quadratic model.
 //!
-//! The largest gradients often belong to coordinates that stand for the same thing, and a block of them is worth little more than one. Here the newcomers of a
-//! block are chosen one after the other: with H the Hessian over some candidates and g their gradient, the best next one maximises `g_j^2 / e_j`, and once
-//! it is in, g and e (what is left of the curvature) are those of the others given it: a Cholesky factorisation with the gains as pivots.
+//! The largest gradients often belong to coordinates that stand for the same thing, and a block of them is worth little
+//! more than one. Here the newcomers of a block are chosen one after the other: with H the Hessian over some candidates
+//! and g their gradient, the best next one maximises `g_j^2 / e_j`, and once it is in, g and e (what is left of the
+//! curvature) are those of the others given it: a Cholesky factorisation with the gains as pivots.
 
 use super::exchange::screen;
 use super::run::{Iterate, Run};
@@ -17,7 +18,8 @@ const CHOICE: usize = 6;
 /// Below this share of its own curvature a candidate is as good as a combination of those chosen.
 const DEPENDENT: f64 = 1e-3;
 
-/// Fills the vacant places but for `vacant` of them by tenths of k, with a refit after each block; `Some(status)` when a limit ended it. `at` as it is without second derivatives.
+/// Fills the vacant places but for `vacant` of them by tenths of k, with a refit after each block; `Some(status)` when
+/// a limit ended it. `at` as it is without second derivatives.
 pub(super) fn grow(
     run: &mut Run,
     mut at: Iterate,

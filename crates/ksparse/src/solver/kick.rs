@@ -1,13 +1,16 @@
 //! Many local searches on a quadratic f, each from the best answer kicked out of its place.
 //!
-//! Where columns outnumber rows, a support that no exchange improves is one of very many, and most are poor. A kick lets a random number of members go, takes a random newcomer in,
-//! grows back to k by the best decrease and exchanges until nothing gains (`wide.rs`: no refit on the way); the better of the two answers is kept. Kicks of up to all k members find
-//! more than small ones.
+//! Where columns outnumber rows, a support that no exchange improves is one of very many, and most are poor. A kick
+//! lets a random number of members go, takes a random newcomer in, grows back to k by the best decrease and exchanges
+//! until nothing gains (`wide.rs`: no refit on the way); the better of the two answers is kept. Kicks of up to all k
+//! members find more than small ones.
 //!
-//! What good answers are made of is soon known: the members of the best answers seen are the *core*, some hundreds of coordinates, over which a local search costs next to
-//! nothing. So rounds of kicks over all coordinates, which enlarge the core, take turns with many more kicks over the core, which combine what is in it.
+//! What good answers are made of is soon known: the members of the best answers seen are the *core*, some hundreds of
+//! coordinates, over which a local search costs next to nothing. So rounds of kicks over all coordinates, which enlarge
+//! the core, take turns with many more kicks over the core, which combine what is in it.
 //!
-//! Random numbers are seeded and the end is a count of operations: the same problem gives the same answer on every machine, whatever the number of threads.
+//! Random numbers are seeded and the end is a count of operations: the same problem gives the same answer on every
+//! machine, whatever the number of threads.
 
 use super::Status;
 use super::run::{Iterate, Run};
@@ -32,7 +35,8 @@ const TOGETHER: u64 = 8;
 /// Answers that make up the core.
 const ELITE: usize = 40;
 
-/// Whether a problem can afford kicks: f is quadratic, and ten local searches with the rows of H that they need take no more than the work allowed for.
+/// Whether a problem can afford kicks: f is quadratic, and ten local searches with the rows of H that they need take no
+/// more than the work allowed for.
 pub(super) fn affordable(profile: &Profile, k: usize, dim: usize) -> bool {
     let (k, p) = (k as f64, dim as f64);
     let Some(cost) = profile.hessian else { return false };

@@ -16,9 +16,10 @@
 //! | `sdiht` | [`Sdiht`] | the same by random blocks of samples |
 //! | `exact` | [`Exact`] | branch and bound: the global optimum, proven, of moderate problems with a ridge |
 //!
-//! The first eight run on every smooth [`Objective`], `svrght` on every [`Risk`](crate::Risk), `diht`, `sdiht` and `exact` on every risk with a ridge. The hinge
-//! loss, which has a corner, needs a ridge and goes to `auto`, `diht` and `sdiht`, or as a heuristic to `grahtp`, `fgrahtp`, `htp`, `iht` and `svrght`. A solver is
-//! a plain struct of options with a `Default`.
+//! The first eight run on every smooth [`Objective`], `svrght` on every [`Risk`](crate::Risk), `diht`, `sdiht` and
+//! `exact` on every risk with a ridge. The hinge loss, which has a corner, needs a ridge and goes to `auto`, `diht` and
+//! `sdiht`, or as a heuristic to `grahtp`, `fgrahtp`, `htp`, `iht` and `svrght`. A solver is a plain struct of options
+//! with a `Default`.
 
 mod ascent;
 mod auto;
@@ -84,8 +85,8 @@ pub trait Solver: Send + Sync {
     /// Its name, as the command line spells it.
     fn name(&self) -> &'static str;
 
-    /// Minimises `objective` under `sparsity`, from `start` if given (an earlier solution, of any k), calling `watch` once
-    /// per iteration; when that returns `Break`, the best point so far comes back with [`Status::Stopped`].
+    /// Minimises `objective` under `sparsity`, from `start` if given (an earlier solution, of any k), calling `watch`
+    /// once per iteration; when that returns `Break`, the best point so far comes back with [`Status::Stopped`].
     fn solve(
         &self,
         objective: &dyn Objective,
@@ -201,7 +202,8 @@ pub enum Status {
     Complete,
     /// The supports repeat (a fixed step too long for a fixed point); the best point of the cycle is returned.
     Cycled,
-    /// f falls for ever on this support (separable data, no ridge): its infimum is approached, not attained. Add a ridge.
+    /// f falls for ever on this support (separable data, no ridge): its infimum is approached, not attained. Add a
+    /// ridge.
     Unattained,
     /// The iterates of a fixed step that is too long grew beyond all bounds; the best point seen is returned.
     Diverged,
@@ -300,8 +302,8 @@ impl Solution {
         SparseRef::new(&self.support, &self.coefficients)
     }
 
-    /// What no k-sparse point goes below, from methods that know (dual ascent, branch and bound); [`certify`](crate::certificate::certify) finds such a
-    /// bound for any solution.
+    /// What no k-sparse point goes below, from methods that know (dual ascent, branch and bound);
+    /// [`certify`](crate::certificate::certify) finds such a bound for any solution.
     pub fn lower_bound(&self) -> Option<f64> {
         self.trace.last().and_then(|row| row.dual)
     }
@@ -312,7 +314,8 @@ impl Solution {
     }
 }
 
-/// The solvers that run on every smooth [`Objective`]. The others need a [`Risk`](crate::Risk), most of them with a ridge.
+/// The solvers that run on every smooth [`Objective`]. The others need a [`Risk`](crate::Risk), most of them with a
+/// ridge.
 pub const GENERAL: [&str; 8] = ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba"];
 
 /// The names [`by_name`] answers to.

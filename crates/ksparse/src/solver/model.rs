@@ -38,7 +38,8 @@ impl LocalModel {
         Self { x, inverse, slope, movable }
     }
 
-    /// Twice the rise of f when the coordinate at this place leaves and the others answer; infinite if it may not leave.
+    /// Twice the rise of f when the coordinate at this place leaves and the others answer; infinite if it may not
+    /// leave.
     pub fn cost(&self, place: usize) -> f64 {
         if self.movable[place] { self.x[place] * self.x[place] / self.inverse[(place, place)] } else { f64::INFINITY }
     }

@@ -1,12 +1,13 @@
 //! Growth by blocks, then exchanges, both on the quadratic model of f.
 //!
-//! The support grows by tenths of k, each block chosen so that its members do not stand for the same thing (`grow.rs`); then lists of exchanges, each
-//! knowing those before it, are found on a table of the model and tried by one refit per list (`tableau.rs`). Where variables are highly
-//! correlated the largest gradients all point at the same few of them, and swaps ranked by them end far above.
+//! The support grows by tenths of k, each block chosen so that its members do not stand for the same thing (`grow.rs`);
+//! then lists of exchanges, each knowing those before it, are found on a table of the model and tried by one refit per
+//! list (`tableau.rs`). Where variables are highly correlated the largest gradients all point at the same few of them,
+//! and swaps ranked by them end far above.
 //!
-//! A look at the model takes the Hessian over the support and some candidates: this is for functions whose Hessian is at hand, above all precision
-//! matrices, where an entry costs a few operations. Where the table would be too large, the grown support is improved by GraHTP's swaps in
-//! units of curvature. f never rises.
+//! A look at the model takes the Hessian over the support and some candidates: this is for functions whose Hessian is
+//! at hand, above all precision matrices, where an entry costs a few operations. Where the table would be too large,
+//! the grown support is improved by GraHTP's swaps in units of curvature. f never rises.
 
 use super::grahtp::{ON_THE_WAY, descend};
 use super::grow::grow;

@@ -1,10 +1,11 @@
 //! Widen and prune: a move of many coordinates at once.
 //!
-//! From a point on k coordinates the m most promising ones outside are added, f is minimised on all k + m, and the m cheapest are
-//! dropped again. On the quadratic model dropping a raises f by `w_a^2 / (2 d_a)`, d the diagonal of the inverse Hessian, and moves
-//! the rest; inverse and point are updated after each drop, so that a coordinate whose substitute has gone becomes dear. This escapes
-//! points that no single exchange improves. Dropping the smallest `|w_a|` instead knows less and leads elsewhere: where coordinates
-//! share one unit (edges of a network) it is as good on average, and together the two are better than either.
+//! From a point on k coordinates the m most promising ones outside are added, f is minimised on all k + m, and the m
+//! cheapest are dropped again. On the quadratic model dropping a raises f by `w_a^2 / (2 d_a)`, d the diagonal of the
+//! inverse Hessian, and moves the rest; inverse and point are updated after each drop, so that a coordinate whose
+//! substitute has gone becomes dear. This escapes points that no single exchange improves. Dropping the smallest
+//! `|w_a|` instead knows less and leads elsewhere: where coordinates share one unit (edges of a network) it is as good
+//! on average, and together the two are better than either.
 
 use super::model::LocalModel;
 use super::run::{Iterate, Run};

@@ -128,7 +128,8 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The first point, debiased: f at its minimum over the coordinates of the given one cut to k, or over the free ones alone.
+    /// The first point, debiased: f at its minimum over the coordinates of the given one cut to k, or over the free
+    /// ones alone.
     pub fn begin(&self, start: Option<&Solution>) -> Result<Iterate> {
         let first = self.begin_at(start)?;
         if start.is_none() {
@@ -187,8 +188,8 @@ impl<'a> Run<'a> {
         Ok(*self.at_zero.get_or_init(|| value))
     }
 
-    /// A fall of f from a point that is none: `share` of f there, or what rounding leaves of f(0). Without the second part a fit that explains (nearly)
-    /// everything is refined for ever.
+    /// A fall of f from a point that is none: `share` of f there, or what rounding leaves of f(0). Without the second
+    /// part a fit that explains (nearly) everything is refined for ever.
     pub fn trifle(&self, at: &Iterate, share: f64) -> Result<f64> {
         // Not every function is defined at 0 (a log-determinant): there the first part must do.
         let zero = Some(self.at_zero()?.abs()).filter(|zero| zero.is_finite()).unwrap_or(0.0);
@@ -206,8 +207,8 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// f at a point with its derivatives. The last point asked for is kept, so that a gradient, a Hessian and units asked for one after
-    /// the other are had from one evaluation.
+    /// f at a point with its derivatives. The last point asked for is kept, so that a gradient, a Hessian and units
+    /// asked for one after the other are had from one evaluation.
     pub fn point(&self, at: &Iterate) -> Result<Rc<dyn Point + 'a>> {
         if let Some(last) = &*self.last.borrow()
             && last.support == at.support
@@ -235,8 +236,9 @@ impl<'a> Run<'a> {
         Ok(at.gradient.get().map_or(&[], Vec::as_slice))
     }
 
-    /// The units of the coordinates at a point, as curvatures, where the objective has second derivatives: the diagonal of the Hessian, but
-    /// no less than a hundredth of its bound (where samples sit on straight pieces of their loss it says little or nothing).
+    /// The units of the coordinates at a point, as curvatures, where the objective has second derivatives: the diagonal
+    /// of the Hessian, but no less than a hundredth of its bound (where samples sit on straight pieces of their loss it
+    /// says little or nothing).
     pub fn units<'i>(&self, at: &'i Iterate) -> Result<Option<&'i [f64]>> {
         if at.units.get().is_none() {
             let units = self.units_of(at)?;

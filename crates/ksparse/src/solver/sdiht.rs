@@ -1,15 +1,18 @@
 //! SDIHT: stochastic dual iterative hard thresholding.
 //!
-//! DIHT (see `diht.rs`) by blocks: the samples are cut into m random blocks; each step picks one of them uniformly at random, moves its dual variables only
-//! and brings `u = -(1/(lambda N)) sum_i a_i x_i` up to date by the rows of that block. u stays whole: only `w = H_k(u)` is cut, anew in every step.
+//! DIHT (see `diht.rs`) by blocks: the samples are cut into m random blocks; each step picks one of them uniformly at
+//! random, moves its dual variables only and brings `u = -(1/(lambda N)) sum_i a_i x_i` up to date by the rows of that
+//! block. u stays whole: only `w = H_k(u)` is cut, anew in every step.
 //!
-//! A step costs two passes over the rows of the block and one over the p entries of u, for H_k. So the default number of blocks makes the two about equal,
-//! m = (work of a pass over X) / p: single samples for a full matrix, fewer blocks where H_k would dominate. Blocks pay because the curvature of the
-//! dual in the variables of a block is so much smaller than in all: the steps are longer in the same proportion.
+//! A step costs two passes over the rows of the block and one over the p entries of u, for H_k. So the default number
+//! of blocks makes the two about equal, m = (work of a pass over X) / p: single samples for a full matrix, fewer blocks
+//! where H_k would dominate. Blocks pay because the curvature of the dual in the variables of a block is so much
+//! smaller than in all: the steps are longer in the same proportion.
 //!
-//! The first step turns the design round once (see [`Design::dot_rows`](crate::design::Design::dot_rows)): a sparse one then takes 12 more bytes an entry, a dense one twice
-//! its memory. With an unpenalised intercept, blocks keep their sum `sum_i c_i a_i`, hold two samples at least, and are drawn anew every epoch, as otherwise their
-//! sums would never change.
+//! The first step turns the design round once (see [`Design::dot_rows`](crate::design::Design::dot_rows)): a sparse one
+//! then takes 12 more bytes an entry, a dense one twice its memory. With an unpenalised intercept, blocks keep their
+//! sum `sum_i c_i a_i`, hold two samples at least, and are drawn anew every epoch, as otherwise their sums would never
+//! change.
 //!
 //! m = 1 is DIHT, step by step.
 
@@ -114,7 +117,8 @@ impl Sdiht {
     }
 }
 
-/// One step of the method: w = H_k(u), the dual variables of the block, u by the rows of the block. `w` is zero before and after.
+/// One step of the method: w = H_k(u), the dual variables of the block, u by the rows of the block. `w` is zero before
+/// and after.
 fn block_step(ascent: &mut Ascent, risk: &Risk, block: usize, w: &mut [f64]) {
     let design = risk.design();
     let support = ascent.dual.winners(&ascent.u);

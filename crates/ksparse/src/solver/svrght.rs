@@ -5,8 +5,9 @@
 //!     w = H_k( w - eta (grad f_B(w) - grad f_B(v) + g) );      then v = w
 //! ```
 //!
-//! X. Li, R. Arora, H. Liu, J. Haupt, T. Zhao, "Nonconvex Sparse Learning via Stochastic Optimization with Progressive Variance Reduction", arXiv 1605.02711, 2016
-//! (ICML 2016 as "Stochastic Variance Reduced Optimization for Nonconvex Sparse Learning").
+//! X. Li, R. Arora, H. Liu, J. Haupt, T. Zhao, "Nonconvex Sparse Learning via Stochastic Optimization with Progressive
+//! Variance Reduction", arXiv 1605.02711, 2016 (ICML 2016 as "Stochastic Variance Reduced Optimization for Nonconvex
+//! Sparse Learning").
 //!
 //! **What a step costs.** With the ridge written apart, the point before thresholding is
 //!
@@ -14,14 +15,15 @@
 //! (1 - eta lambda) w - eta (sum over B of (l'(x_i'w) - l'(x_i'v)) x_i / |B|) - eta g,      g = the loss part of the gradient at v
 //! ```
 //!
-//! Off the support of w and off the columns that the rows of B touch it is `-eta g`, whose order is that of |g| and the same for all steps of a snapshot. So
-//! the k winners are among the support, the columns touched, and the first k of the others in the order of |g|, which is made
-//! once per snapshot: a step costs the entries of its rows and O(k + columns touched), never O(p). The predictions at v come once per snapshot from its k
-//! columns. A full matrix touches everything and pays p.
+//! Off the support of w and off the columns that the rows of B touch it is `-eta g`, whose order is that of |g| and the
+//! same for all steps of a snapshot. So the k winners are among the support, the columns touched, and the first k of
+//! the others in the order of |g|, which is made once per snapshot: a step costs the entries of its rows and O(k +
+//! columns touched), never O(p). The predictions at v come once per snapshot from its k columns. A full matrix touches
+//! everything and pays p.
 //!
-//! What differs from the paper: by default the step starts at `1 / (L + Lmax/|B|)` (L, Lmax the smoothness of f and of a single sample), a snapshot is kept
-//! only if f has fallen, and the step is halved if not: f never rises from snapshot to snapshot. On the hinge loss the gradients are subgradients
-//! and the method a heuristic.
+//! What differs from the paper: by default the step starts at `1 / (L + Lmax/|B|)` (L, Lmax the smoothness of f and of
+//! a single sample), a snapshot is kept only if f has fallen, and the step is halved if not: f never rises from
+//! snapshot to snapshot. On the hinge loss the gradients are subgradients and the method a heuristic.
 
 use super::ascent::spectral_estimate;
 use super::run::{Iterate, Run};
@@ -48,8 +50,8 @@ use std::ops::ControlFlow;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Svrght {
-    /// Rows in a mini-batch. Default: as many as hold 2k entries (H_k should not cost more than they do), and as many as it takes for the step
-    /// not to suffer from the smallness of the batch.
+    /// Rows in a mini-batch. Default: as many as hold 2k entries (H_k should not cost more than they do), and as many
+    /// as it takes for the step not to suffer from the smallness of the batch.
     pub batch: Option<usize>,
     /// Inner steps between two snapshots. Default: as many as draw n rows.
     pub inner_steps: Option<usize>,
@@ -191,7 +193,8 @@ impl Smoothness {
     }
 }
 
-/// The inner loop: the current point, what belongs to the snapshot, and scratch of length p that is clean between steps.
+/// The inner loop: the current point, what belongs to the snapshot, and scratch of length p that is clean between
+/// steps.
 struct Inner<'a> {
     risk: &'a Risk<'a>,
     budget: Budget,

@@ -1,8 +1,8 @@
 //! The step as a number of swaps.
 //!
-//! After an exact debias the gradient vanishes on the support F, so that `x - eta g` keeps x on F and brings in `-eta g` off
-//! F: choosing eta is choosing how many coordinates to swap, the smallest of F against the largest gradients outside. A
-//! [`Ranking`] orders both sides once, and any number of swaps can be read off it.
+//! After an exact debias the gradient vanishes on the support F, so that `x - eta g` keeps x on F and brings in `-eta
+//! g` off F: choosing eta is choosing how many coordinates to swap, the smallest of F against the largest gradients
+//! outside. A [`Ranking`] orders both sides once, and any number of swaps can be read off it.
 
 use super::run::Iterate;
 use crate::sparsity::{Budget, top_by};
@@ -18,8 +18,8 @@ pub(super) struct Ranking {
 }
 
 impl Ranking {
-    /// Scores `|x_j|` inside against `|g_j|` outside; with a curvature h, `|x_j| sqrt(h_j)` against `|g_j| / sqrt(h_j)`, which
-    /// does not depend on the units of the columns. At most `most` swaps will be asked for.
+    /// Scores `|x_j|` inside against `|g_j|` outside; with a curvature h, `|x_j| sqrt(h_j)` against `|g_j| /
+    /// sqrt(h_j)`, which does not depend on the units of the columns. At most `most` swaps will be asked for.
     pub fn new(budget: &Budget, at: &Iterate, gradient: &[f64], curvature: Option<&[f64]>, most: usize) -> Self {
         let mut inside = vec![false; gradient.len()];
         at.support.iter().for_each(|&j| inside[j] = true);

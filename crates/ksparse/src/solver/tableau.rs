@@ -1,15 +1,18 @@
 //! Exchanges on the quadratic model of f, one after the other, each knowing those before it.
 //!
-//! Over a support F and some candidates C, the model says how the coordinates on F and the gradient on C answer to the gradient on F and to the coordinates on C:
+//! Over a support F and some candidates C, the model says how the coordinates on F and the gradient on C answer to the
+//! gradient on F and to the coordinates on C:
 //!
 //! ```text
 //! x_F = x* + G^-1 g_F - V x_C        G = H_FF, V = G^-1 H_FC, E = H_CC - H_CF V,
 //! g_C = r  + V' g_F   + E x_C        x* the minimum on F, r the gradient there
 //! ```
 //!
-//! Trading places between one of the left and its partner on the right (a principal pivot, as in the simplex method) takes a coordinate into F or out of it, and the table is
-//! that of the new F. So the gains of all exchanges (see `exchange.rs`) are at hand after every exchange, for one pass over the table instead of a new factor. A list of
-//! exchanges found so costs one refit of f; that of pairs scored side by side would take several, since they get in each other's way.
+//! Trading places between one of the left and its partner on the right (a principal pivot, as in the simplex method)
+//! takes a coordinate into F or out of it, and the table is that of the new F. So the gains of all exchanges (see
+//! `exchange.rs`) are at hand after every exchange, for one pass over the table instead of a new factor. A list of
+//! exchanges found so costs one refit of f; that of pairs scored side by side would take several, since they get in
+//! each other's way.
 
 use super::Status;
 use super::exchange::screen;
@@ -24,8 +27,8 @@ use faer::{Accum, Mat, Par};
 /// Single exchanges that the model praises and f refuses before the search ends.
 const TRIES: usize = 3;
 
-/// Improves a point by lists of exchanges until the model knows none that gains more than `least`. `Some(status)` when a limit ended it. `at` as it is without second
-/// derivatives.
+/// Improves a point by lists of exchanges until the model knows none that gains more than `least`. `Some(status)` when
+/// a limit ended it. `at` as it is without second derivatives.
 pub(super) fn pursue(
     run: &mut Run,
     mut at: Iterate,
@@ -44,7 +47,8 @@ pub(super) fn pursue(
     }
 }
 
-/// The point after a list of exchanges: of the whole list if f falls at least a quarter as far as the model says, else of its first half, and so on.
+/// The point after a list of exchanges: of the whole list if f falls at least a quarter as far as the model says, else
+/// of its first half, and so on.
 fn improve(
     run: &Run,
     at: &Iterate,
@@ -160,7 +164,8 @@ impl Tableau {
         }
     }
 
-    /// The exchange that gains most, if that is more than `least`: gain, who leaves, who enters. Ties to the earlier in the table.
+    /// The exchange that gains most, if that is more than `least`: gain, who leaves, who enters. Ties to the earlier in
+    /// the table.
     fn best(&self, least: f64) -> Option<(f64, Option<usize>, usize)> {
         let size = self.base.len();
         let mut gains = Gains::default();
@@ -236,7 +241,8 @@ mod tests {
     use crate::{Risk, Sparsity};
     use std::ops::ControlFlow;
 
-    /// On a quadratic the model is f itself: what a list of exchanges promises is what a refit finds, and taken back it leaves nothing behind.
+    /// On a quadratic the model is f itself: what a list of exchanges promises is what a refit finds, and taken back it
+    /// leaves nothing behind.
     #[test]
     fn promises_are_exact_on_a_quadratic() {
         for seed in 0..20 {

@@ -1,15 +1,16 @@
 //! A quadratic f at its minimum on a support, with what every coordinate outside could do there.
 //!
-//! With `G = H_FF`, for every coordinate m: `V_m = G^-1 H_Fm`, what is left of it `e_m = H_mm - H_mF V_m`, and the gradient `g_m`. A coordinate j enters by the row
-//! `r_m = H_jm - H_jF V_m` (the part of H that F does not explain), one leaves by its own row of V:
+//! With `G = H_FF`, for every coordinate m: `V_m = G^-1 H_Fm`, what is left of it `e_m = H_mm - H_mF V_m`, and the
+//! gradient `g_m`. A coordinate j enters by the row `r_m = H_jm - H_jF V_m` (the part of H that F does not explain),
+//! one leaves by its own row of V:
 //!
 //! ```text
 //! j enters:  f -= g_j^2 / (2 e_j)       a leaves:  f += x_a^2 / (2 d_a),  d = diag(G^-1)
 //! a for j :  f -= 1/2 [ (g_j - V_aj x_a / d_a)^2 / (e_j + V_aj^2 / d_a) - x_a^2 / d_a ]
 //! ```
 //!
-//! Each costs O(k p), and a row of H when a coordinate enters for the first time (one pass over the data; rows are kept). So a search that grows, exchanges and drops
-//! thousands of times never solves a system.
+//! Each costs O(k p), and a row of H when a coordinate enters for the first time (one pass over the data; rows are
+//! kept). So a search that grows, exchanges and drops thousands of times never solves a system.
 
 use super::run::Run;
 use crate::error::Result;
@@ -19,7 +20,8 @@ use crate::objective::Hessian;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-/// The coordinates that a search may use, with the rows of H over them: each computed once while there is room for them.
+/// The coordinates that a search may use, with the rows of H over them: each computed once while there is room for
+/// them.
 pub(super) struct Space<'a> {
     hessian: &'a dyn Hessian,
     /// Ascending; everything else here goes by places in this list.
@@ -265,7 +267,8 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use std::ops::ControlFlow;
 
-    /// After any entering and leaving the state is that of a fresh refit, and the exchange it praises is the best of all.
+    /// After any entering and leaving the state is that of a fresh refit, and the exchange it praises is the best of
+    /// all.
     #[test]
     fn updates_are_refits_and_the_best_exchange_is_the_best() {
         for seed in 0..10 {

@@ -26,8 +26,8 @@ impl Curvature {
         Ok(Self { strong, smooth })
     }
 
-    /// The curvature of `mean loss + (ridge / 2) ||w||^2` when this is the curvature of half the weighted mean of squares and
-    /// `least <= l'' <= largest` for the loss.
+    /// The curvature of `mean loss + (ridge / 2) ||w||^2` when this is the curvature of half the weighted mean of
+    /// squares and `least <= l'' <= largest` for the loss.
     pub fn of_loss(self, least: f64, largest: f64, ridge: f64) -> Result<Self> {
         check_option(ridge >= 0.0 && ridge.is_finite(), "ridge", ridge, "non-negative and finite")?;
         check_option((0.0..=largest).contains(&least), "least", least, "between 0 and `largest`")?;
@@ -69,8 +69,8 @@ impl Curvature {
 /// ||x - y - zeta (grad_F f(x) - grad_F f(y))|| <= rho ||x - y||
 /// ```
 ///
-/// For least squares at zeta = 1 this is the restricted isometry property. The s it is known for is the caller's to keep in mind:
-/// 2k for Theorem 1, 2k + kbar for Theorem 2.
+/// For least squares at zeta = 1 this is the restricted isometry property. The s it is known for is the caller's to
+/// keep in mind: 2k for Theorem 1, 2k + kbar for Theorem 2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConditionC {
     /// zeta > 0.
@@ -101,7 +101,8 @@ impl ConditionC {
         Curvature { strong: (1.0 - self.rho) / self.zeta, smooth: (1.0 + self.rho) / self.zeta }
     }
 
-    /// Theorem 1 (s = 2k): with `eta < zeta / (1 + rho)` GraHTP ends after finitely many iterations and FGraHTP's f converges.
+    /// Theorem 1 (s = 2k): with `eta < zeta / (1 + rho)` GraHTP ends after finitely many iterations and FGraHTP's f
+    /// converges.
     pub fn step_bound(&self) -> f64 {
         self.zeta / (1.0 + self.rho)
     }
@@ -125,7 +126,8 @@ impl ConditionC {
         Ok(2.0 * self.spill(eta)?)
     }
 
-    /// Theorem 2 for GraHTP (s = 2k + kbar, `||xbar||_0 = kbar <= k`): with `eta` inside [`grahtp_steps`](Self::grahtp_steps),
+    /// Theorem 2 for GraHTP (s = 2k + kbar, `||xbar||_0 = kbar <= k`): with `eta` inside
+    /// [`grahtp_steps`](Self::grahtp_steps),
     ///
     /// ```text
     /// ||x_t - xbar|| <= mu1^t ||x_0 - xbar|| + (2 eta + zeta) / ((1 - mu1) (1 - rho)) ||grad_k f(xbar)||
@@ -137,7 +139,8 @@ impl ConditionC {
         Ok(Contraction { factor, gradient_weight })
     }
 
-    /// Theorem 2 for FGraHTP (s = 2k + kbar, `||xbar||_0 = kbar <= k`): with `eta` inside [`fgrahtp_steps`](Self::fgrahtp_steps),
+    /// Theorem 2 for FGraHTP (s = 2k + kbar, `||xbar||_0 = kbar <= k`): with `eta` inside
+    /// [`fgrahtp_steps`](Self::fgrahtp_steps),
     ///
     /// ```text
     /// ||x_t - xbar|| <= mu2^t ||x_0 - xbar|| + 2 eta / (1 - mu2) ||grad_s f(xbar)||
@@ -148,14 +151,14 @@ impl ConditionC {
         Ok(Contraction { factor, gradient_weight: 2.0 * eta / (1.0 - factor) })
     }
 
-    /// The steps with mu1 < 1: `((2 sqrt2 + 1) rho + sqrt2 - 1) / (sqrt2 (1 + rho)) < eta / zeta < 1`; `None` when there are none,
-    /// that is unless `rho < 1 / (sqrt2 + 1)`.
+    /// The steps with mu1 < 1: `((2 sqrt2 + 1) rho + sqrt2 - 1) / (sqrt2 (1 + rho)) < eta / zeta < 1`; `None` when
+    /// there are none, that is unless `rho < 1 / (sqrt2 + 1)`.
     pub fn grahtp_steps(&self) -> Option<StepWindow> {
         self.window(((2.0 * SQRT_2 + 1.0) * self.rho + SQRT_2 - 1.0) / (SQRT_2 * (1.0 + self.rho)))
     }
 
-    /// The steps with mu2 < 1: `(1 + 4 rho) / (2 (1 + rho)) < eta / zeta < 1`; `None` when there are none, that is unless
-    /// `rho < 1/2`.
+    /// The steps with mu2 < 1: `(1 + 4 rho) / (2 (1 + rho)) < eta / zeta < 1`; `None` when there are none, that is
+    /// unless `rho < 1/2`.
     pub fn fgrahtp_steps(&self) -> Option<StepWindow> {
         self.window((1.0 + 4.0 * self.rho) / (2.0 * (1.0 + self.rho)))
     }
@@ -172,12 +175,14 @@ impl ConditionC {
     }
 }
 
-/// Geometric approach to a sparse target: `||x_t - xbar|| <= factor^t ||x_0 - xbar|| + gradient_weight ||grad_s f(xbar)||`.
+/// Geometric approach to a sparse target: `||x_t - xbar|| <= factor^t ||x_0 - xbar|| + gradient_weight ||grad_s
+/// f(xbar)||`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contraction {
     /// mu < 1.
     pub factor: f64,
-    /// What multiplies the target's truncated gradient: its k largest entries for GraHTP, its 2k + kbar largest for FGraHTP.
+    /// What multiplies the target's truncated gradient: its k largest entries for GraHTP, its 2k + kbar largest for
+    /// FGraHTP.
     pub gradient_weight: f64,
 }
 

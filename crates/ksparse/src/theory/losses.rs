@@ -26,8 +26,8 @@ pub fn risk_curvature(risk: &Risk, s: usize) -> Result<Curvature> {
     Curvature::new(if risk.has_intercept() { 0.0 } else { risk.ridge() }, smooth)
 }
 
-/// Logistic loss `log(1 + exp(-c m))` with a ridge: m = lambda, `M = (c^2 / 4) R_s^2 + lambda`, R_s^2 the largest squared norm of a row's s
-/// largest entries ([`Risk::largest_row_norm_squared`]).
+/// Logistic loss `log(1 + exp(-c m))` with a ridge: m = lambda, `M = (c^2 / 4) R_s^2 + lambda`, R_s^2 the largest
+/// squared norm of a row's s largest entries ([`Risk::largest_row_norm_squared`]).
 pub fn logistic_curvature(scale: f64, row_norm_squared: f64, lambda: f64) -> Result<Curvature> {
     check_scale(scale)?;
     check_non_negative("row_norm_squared", row_norm_squared)?;
@@ -43,7 +43,8 @@ pub fn logistic_curvature_as_published(scale: f64, row_norm_squared: f64, s: usi
     Curvature::new(lambda, scale * scale * (s as f64).sqrt() * row_norm_squared + lambda)
 }
 
-/// Squared hinge with a ridge: m = lambda, `M = R_s^2 + lambda`. (The paper prints R_s without the square, which is no bound.)
+/// Squared hinge with a ridge: m = lambda, `M = R_s^2 + lambda`. (The paper prints R_s without the square, which is no
+/// bound.)
 pub fn squared_hinge_curvature(row_norm_squared: f64, lambda: f64) -> Result<Curvature> {
     check_non_negative("row_norm_squared", row_norm_squared)?;
     check_non_negative("lambda", lambda)?;
@@ -65,8 +66,8 @@ pub struct GradientBound {
     pub probability: f64,
 }
 
-/// Logistic loss of scale 2 with a ridge, at the true w of `P(v = 1 | u) = sigma(2 w'u)`:
-/// `||grad_s f(w)|| <= 4 sigma sqrt(s ln p / n) + lambda ||w_s||` with probability at least 1 - 4/p, where the entries `v u_j` are
+/// Logistic loss of scale 2 with a ridge, at the true w of `P(v = 1 | u) = sigma(2 w'u)`: `||grad_s f(w)|| <= 4 sigma
+/// sqrt(s ln p / n) + lambda ||w_s||` with probability at least 1 - 4/p, where the entries `v u_j` are
 /// sigma-sub-Gaussian.
 pub fn logistic_gradient_bound(
     sigma: f64,
@@ -85,8 +86,8 @@ pub fn logistic_gradient_bound(
     Ok(GradientBound { norm: noise + lambda * truth_norm, probability: (1.0 - 4.0 / p as f64).max(0.0) })
 }
 
-/// Squared hinge with a ridge, at any s-sparse w: `||grad_s f(w)|| <= (U R_s^2 / n + lambda) ||w|| + U R_s / n`, U the number of rows with
-/// margin below 1 (`active`). Certain: no probability.
+/// Squared hinge with a ridge, at any s-sparse w: `||grad_s f(w)|| <= (U R_s^2 / n + lambda) ||w|| + U R_s / n`, U the
+/// number of rows with margin below 1 (`active`). Certain: no probability.
 pub fn squared_hinge_gradient_bound(
     active: usize,
     row_norm_squared: f64,
@@ -103,7 +104,8 @@ pub fn squared_hinge_gradient_bound(
     Ok((share * row_norm_squared + lambda) * norm + share * row_norm_squared.sqrt())
 }
 
-/// Log-det at the true precision: `||grad_s L(O)|| <= sqrt(s) |S - Sigma|_max`, s counting matrix entries. Certain: no probability.
+/// Log-det at the true precision: `||grad_s L(O)|| <= sqrt(s) |S - Sigma|_max`, s counting matrix entries. Certain: no
+/// probability.
 pub fn log_det_gradient_bound(
     s: usize,
     sample_covariance: MatRef<'_, f64>,
@@ -128,8 +130,9 @@ pub fn is_diagonally_dominant(matrix: MatRef<'_, f64>) -> bool {
     })
 }
 
-/// Whether `O - alpha I` and `beta I - O` are diagonally dominant: then Theorem 2 for GraHTP carries over to the modified GraHTP for
-/// precision matrices, because truncating an off-diagonal pair of such a matrix keeps it within the eigenvalue bounds.
+/// Whether `O - alpha I` and `beta I - O` are diagonally dominant: then Theorem 2 for GraHTP carries over to the
+/// modified GraHTP for precision matrices, because truncating an off-diagonal pair of such a matrix keeps it within the
+/// eigenvalue bounds.
 pub fn log_det_bounds_are_dominant(precision: MatRef<'_, f64>, alpha: f64, beta: f64) -> Result<bool> {
     check_eigenvalue_bounds(alpha, beta)?;
     crate::error::check_len("precision columns", precision.ncols(), precision.nrows())?;

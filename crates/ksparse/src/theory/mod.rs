@@ -9,8 +9,9 @@
 //! | after how many iterations is the target exact? | [`Contraction::recovery_iterations`] |
 //! | how far may the target be from stationary? | [`logistic_gradient_bound`], [`squared_hinge_gradient_bound`], [`log_det_gradient_bound`] |
 //!
-//! From X.-T. Yuan, P. Li, T. Zhang, "Gradient Hard Thresholding Pursuit for Sparsity-Constrained Optimization", ICML 2014 and arXiv
-//! 1311.5750. Where a printed constant is not a bound or is far from tight, the function says so and what it computes instead.
+//! From X.-T. Yuan, P. Li, T. Zhang, "Gradient Hard Thresholding Pursuit for Sparsity-Constrained Optimization", ICML
+//! 2014 and arXiv 1311.5750. Where a printed constant is not a bound or is far from tight, the function says so and
+//! what it computes instead.
 //!
 //! ```
 //! use ksparse::{simulate, theory};

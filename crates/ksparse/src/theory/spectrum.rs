@@ -12,10 +12,12 @@ use faer::{Accum, Mat, Par};
 const MOST_SUPPORTS: f64 = 1e6;
 const MOST_WORK: f64 = 4e9;
 
-/// The least and the largest eigenvalue of `X_F' diag(weights) X_F` over **all** supports with |F| = s: the exact m_s and M_s of half the
-/// weighted sum of squares. For small problems only; `Err` when there are more than a million supports (or too much work).
+/// The least and the largest eigenvalue of `X_F' diag(weights) X_F` over **all** supports with |F| = s: the exact m_s
+/// and M_s of half the weighted sum of squares. For small problems only; `Err` when there are more than a million
+/// supports (or too much work).
 ///
-/// Supports smaller than s need no visit: the eigenvalues of a block lie between those of any larger one. An s above p means p.
+/// Supports smaller than s need no visit: the eigenvalues of a block lie between those of any larger one. An s above p
+/// means p.
 pub fn restricted_eigenvalues(design: &dyn Design, weights: &[f64], s: usize) -> Result<Curvature> {
     let p = design.ncols();
     check_len("weights", weights.len(), design.nrows())?;
@@ -70,12 +72,12 @@ const MOST_PRODUCTS: f64 = 2e10;
 
 /// An upper bound on the largest eigenvalue of `X' diag(weights) X`, for weights >= 0.
 ///
-/// * When X is small enough (shorter side at most 2000, at most 2e10 multiply-adds), that eigenvalue itself, computed from
-///   the smaller of `X'WX` and `sqrt(W) X X' sqrt(W)` (which share it), plus what rounding may have taken.
-/// * Otherwise the lesser of the trace and of `max_j (B v)_j / v_j` with `B = |X|' W |X|`: for every positive v that ratio is above the largest
-///   eigenvalue of B (Collatz, Wielandt), which is above the one wanted, and a few power iterations make v good. Tight when X has
-///   no negative entries (counts, tf-idf), loose when signs cancel. A power or Lanczos iteration on X itself would
-///   approach from below, so it would prove nothing.
+/// * When X is small enough (shorter side at most 2000, at most 2e10 multiply-adds), that eigenvalue itself, computed
+///   from the smaller of `X'WX` and `sqrt(W) X X' sqrt(W)` (which share it), plus what rounding may have taken.
+/// * Otherwise the lesser of the trace and of `max_j (B v)_j / v_j` with `B = |X|' W |X|`: for every positive v that
+///   ratio is above the largest eigenvalue of B (Collatz, Wielandt), which is above the one wanted, and a few power
+///   iterations make v good. Tight when X has no negative entries (counts, tf-idf), loose when signs cancel. A power or
+///   Lanczos iteration on X itself would approach from below, so it would prove nothing.
 pub fn largest_gram_eigenvalue(design: &dyn Design, weights: &[f64]) -> f64 {
     let (n, p) = (design.nrows(), design.ncols());
     let mut squares = vec![0.0; p];

@@ -1,4 +1,5 @@
-//! No printed bound is above a feasible model: every bound of every method that has one, against models of all supports evaluated in 32 digits.
+//! No printed bound is above a feasible model: every bound of every method that has one, against models of all supports
+//! evaluated in 32 digits.
 //!
 //! `cargo test` takes a tenth of the cases, `make attack` all of them.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
@@ -133,7 +134,8 @@ fn attack_all(numbers: Vec<u64>) {
     assert!(close > numbers.len());
 }
 
-/// A case by its number, for who looks into one: `ATTACK_CASE=1234 cargo test --test bounds one_case -- --ignored --nocapture`.
+/// A case by its number, for who looks into one: `ATTACK_CASE=1234 cargo test --test bounds one_case -- --ignored
+/// --nocapture`.
 #[test]
 #[ignore = "needs ATTACK_CASE"]
 fn one_case() {

@@ -1,4 +1,5 @@
-//! What sparse precision matrices owe: derivatives, the minimum on a support, every solver's promises, edge cases, the choice of k.
+//! What sparse precision matrices owe: derivatives, the minimum on a support, every solver's promises, edge cases, the
+//! choice of k.
 #![allow(clippy::unwrap_used)]
 
 mod baseline;

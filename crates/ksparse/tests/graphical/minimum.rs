@@ -61,7 +61,8 @@ fn all_edges_give_the_inverse_covariance() {
 
 #[test]
 fn active_bounds_clip_the_spectrum() {
-    // With all edges the minimiser shares the eigenvectors of S: its eigenvalues are 1 / s clipped to the bounds. Rank 4 of 8.
+    // With all edges the minimiser shares the eigenvectors of S: its eigenvalues are 1 / s clipped to the bounds. Rank
+    // 4 of 8.
     for (n, alpha, beta) in [(4, 1e-3, 20.0), (40, 0.8, 1.5), (4, 0.3, 3.0)] {
         let base = model(n, 8, 4);
         let bounds = Bounds { alpha, beta };

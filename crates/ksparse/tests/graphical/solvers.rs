@@ -87,7 +87,8 @@ fn all_edges_are_the_inverse_covariance() {
     }
 }
 
-/// The papers' modified GraHTP with a constant step, on matrices and by the book: O0 = alpha I, gradient S - O^-1, the k largest pairs, S3.
+/// The papers' modified GraHTP with a constant step, on matrices and by the book: O0 = alpha I, gradient S - O^-1, the
+/// k largest pairs, S3.
 fn by_the_book(model: &Precision, k: usize, eta: f64, rounds: usize) -> Vec<usize> {
     let p = model.variables();
     let s = model.covariance().matrix();

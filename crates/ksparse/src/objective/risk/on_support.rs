@@ -116,8 +116,9 @@ impl Restricted for RestrictedRisk<'_> {
         }
     }
 
-    /// A loss with corners, under a ridge: by dual coordinate ascent, and where that does not come to an end soon (a small ridge) or does not apply (an intercept) by Newton's
-    /// method on the loss with its corners rounded off, less and less. Rounding over a width gamma takes gamma / 2 off f at most.
+    /// A loss with corners, under a ridge: by dual coordinate ascent, and where that does not come to an end soon (a
+    /// small ridge) or does not apply (an intercept) by Newton's method on the loss with its corners rounded off, less
+    /// and less. Rounding over a width gamma takes gamma / 2 off f at most.
     fn minimise(&mut self, x: &mut [f64], options: &InnerOptions) -> Result<Option<Outcome>> {
         let risk = self.risk;
         if !risk.loss.smoothness().has_corners() || risk.ridge <= 0.0 {
@@ -197,8 +198,8 @@ impl SupportHessian for RestrictedRisk<'_> {
     }
 }
 
-/// The risk along a line. The whole step is evaluated as it stands; the turn of the predictions on the way there serves the other steps, to
-/// rounding error, until one is settled on.
+/// The risk along a line. The whole step is evaluated as it stands; the turn of the predictions on the way there serves
+/// the other steps, to rounding error, until one is settled on.
 struct RiskLine<'r, 'a> {
     f: &'r mut RestrictedRisk<'a>,
     x: Vec<f64>,

@@ -1,21 +1,25 @@
 //! The global optimum, proven: branch and bound over supports.
 //!
-//! A node decides some coordinates: in (whole, free of charge) or out. The rest share what is left of k. Its *bound* is the optimum of the
-//! perspective relaxation with these decisions (`relaxation`), so that no support below the node does better. A node
-//! whose bound reaches the best fit known (the incumbent) is closed. Otherwise its most fractional coordinate is decided both ways. The node with
-//! the lowest bound comes first; the lowest bound of all nodes, open or closed, bounds the optimum.
+//! A node decides some coordinates: in (whole, free of charge) or out. The rest share what is left of k. Its *bound* is
+//! the optimum of the perspective relaxation with these decisions (`relaxation`), so that no support below the node
+//! does better. A node whose bound reaches the best fit known (the incumbent) is closed. Otherwise its most fractional
+//! coordinate is decided both ways. The node with the lowest bound comes first; the lowest bound of all nodes, open or
+//! closed, bounds the optimum.
 //!
-//! * *Incumbent*: the answer of [`Auto`], then whatever the k largest coefficients of a node's relaxation give when refitted.
-//! * *Fixing*: from one dual vector with scores u, k shares left and t the k-th largest |u|, deciding j in raises the bound by
-//!   `(lambda/2)(t^2 - u_j^2)`; where that reaches the incumbent, j is out below this node. Likewise for coordinates that must be in.
-//! * *Squared loss*: everything is computed from the moments X'X and X'y, so a node costs nothing in n. A multiple d of the
-//!   identity that X'X can spare (its least eigenvalue) is moved to the ridge, which leaves f as it is and tightens the relaxation.
-//! * *Losses with corners* (hinge) are rounded off, for each node only as sharply as its bound needs: dual vectors of the rounded loss are dual
-//!   vectors of the loss itself.
+//! * *Incumbent*: the answer of [`Auto`], then whatever the k largest coefficients of a node's relaxation give when
+//!   refitted.
+//! * *Fixing*: from one dual vector with scores u, k shares left and t the k-th largest |u|, deciding j in raises the
+//!   bound by `(lambda/2)(t^2 - u_j^2)`; where that reaches the incumbent, j is out below this node. Likewise for
+//!   coordinates that must be in.
+//! * *Squared loss*: everything is computed from the moments X'X and X'y, so a node costs nothing in n. A multiple d of
+//!   the identity that X'X can spare (its least eigenvalue) is moved to the ridge, which leaves f as it is and tightens
+//!   the relaxation.
+//! * *Losses with corners* (hinge) are rounded off, for each node only as sharply as its bound needs: dual vectors of
+//!   the rounded loss are dual vectors of the loss itself.
 //!
-//! The problem is NP-hard: with a meaningful ridge, hundreds of columns and k up to 15 or so are within reach; with a tiny ridge and correlated
-//! columns the tree grows without end. A run that hits a limit returns the incumbent, and the bound reached is in the last row of its
-//! trace.
+//! The problem is NP-hard: with a meaningful ridge, hundreds of columns and k up to 15 or so are within reach; with a
+//! tiny ridge and correlated columns the tree grows without end. A run that hits a limit returns the incumbent, and the
+//! bound reached is in the last row of its trace.
 
 mod moments;
 mod node;
@@ -51,8 +55,8 @@ const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exact {
-    /// `tolerance`: the relative gap at which the incumbent counts as optimal, default 1e-6; `max_iterations`: how many nodes, default 100,000;
-    /// `time_limit` as everywhere.
+    /// `tolerance`: the relative gap at which the incumbent counts as optimal, default 1e-6; `max_iterations`: how many
+    /// nodes, default 100,000; `time_limit` as everywhere.
     pub limits: Limits,
 }
 
@@ -166,7 +170,8 @@ impl Exact {
         run.into_inner().finish(best, status)
     }
 
-    /// The risk itself if its loss is smooth; else with the corners rounded off, ever sharper, down to a tenth of what the tolerance allows.
+    /// The risk itself if its loss is smooth; else with the corners rounded off, ever sharper, down to a tenth of what
+    /// the tolerance allows.
     fn levels<'a>(&self, risk: &'a Risk<'a>) -> Result<Vec<Risk<'a>>> {
         if !risk.loss().smoothness().has_corners() {
             return Ok(vec![risk.reridged(risk.ridge())?]);
@@ -189,7 +194,8 @@ impl Exact {
 struct Open {
     nodes: BTreeMap<(Ordered, usize), Node>,
     admitted: usize,
-    /// The lowest bound of what was closed, by its own bound or by a decision, and of nodes that rounding errors keep open though nothing is left to decide.
+    /// The lowest bound of what was closed, by its own bound or by a decision, and of nodes that rounding errors keep
+    /// open though nothing is left to decide.
     floor: f64,
 }
 

@@ -1,7 +1,8 @@
-//! A quadratic risk by its moments: `f(w) = constant + linear'w + w'Gw/2 + (lambda/2)||w||^2`, the intercept eliminated.
+//! A quadratic risk by its moments: `f(w) = constant + linear'w + w'Gw/2 + (lambda/2)||w||^2`, the intercept
+//! eliminated.
 //!
-//! With d = the least eigenvalue of G, `G - d I` is still positive semi-definite, and `lambda + d` in place of lambda leaves f as it is. The
-//! relaxation pays for shares with the larger ridge and is so much tighter.
+//! With d = the least eigenvalue of G, `G - d I` is still positive semi-definite, and `lambda + d` in place of lambda
+//! leaves f as it is. The relaxation pays for shares with the larger ridge and is so much tighter.
 
 use crate::design::gram;
 use crate::dual::{VANISHING, relative_error};
@@ -70,11 +71,12 @@ impl Quadratic {
         Some(Self { gram, linear, constant, ridge, roots, size: (2.0 * at_zero).sqrt(), relative })
     }
 
-    /// By how much a bound computed at w may be too high, given the norm of the k largest entries of `gradient / sqrt(ridge)`. Infinite where numbers have left
-    /// their range.
+    /// By how much a bound computed at w may be too high, given the norm of the k largest entries of `gradient /
+    /// sqrt(ridge)`. Infinite where numbers have left their range.
     ///
-    /// Entries of G are wrong by `h sqrt(s_i s_j)`, those of q by `h sqrt(s_j) sqrt(2 f(0))`, h covering their sums over the samples and ours over the columns. So with
-    /// `r = sum_j sqrt(s_j) |w_j| + sqrt(2 f(0))` the value is wrong by `h r^2` and entry j of the gradient by `h sqrt(s_j) r`.
+    /// Entries of G are wrong by `h sqrt(s_i s_j)`, those of q by `h sqrt(s_j) sqrt(2 f(0))`, h covering their sums
+    /// over the samples and ours over the columns. So with `r = sum_j sqrt(s_j) |w_j| + sqrt(2 f(0))` the value is
+    /// wrong by `h r^2` and entry j of the gradient by `h sqrt(s_j) r`.
     pub fn error(&self, w: &[f64], length: f64, working: &[usize], norm: &SupportNorm) -> f64 {
         let roots: Vec<f64> = working.iter().map(|&j| self.roots[j]).collect();
         let r = self.size + w.iter().zip(&roots).map(|(w, root)| w.abs() * root).sum::<f64>();

@@ -33,7 +33,8 @@ pub(super) struct Node {
     pub rounded: Vec<usize>,
 }
 
-/// A solution of a relaxation, the bound from it, how far that is from the relaxation's value, and what of this is rounding.
+/// A solution of a relaxation, the bound from it, how far that is from the relaxation's value, and what of this is
+/// rounding.
 struct Bounded {
     relaxed: Relaxed,
     bound: f64,
@@ -89,8 +90,8 @@ impl<'a> Tree<'a> {
         root
     }
 
-    /// The two children of a node: side by side while they are quick. Those that take long split their products among threads anyway, so they come one after the other,
-    /// on this thread, which alone may ask whether to go on.
+    /// The two children of a node: side by side while they are quick. Those that take long split their products among
+    /// threads anyway, so they come one after the other, on this thread, which alone may ask whether to go on.
     pub fn branch(&mut self, node: &Node, interrupted: &dyn Fn() -> bool) -> Vec<Node> {
         let Some(j) = node.branch else { return Vec::new() };
         let (tree, started) = (&*self, Instant::now());
@@ -108,8 +109,8 @@ impl<'a> Tree<'a> {
         children.into()
     }
 
-    /// Solves the relaxation under some decisions, adds those that follow, and finds what to decide next. Coarsely first; a node in
-    /// which nothing is left to decide must be closed by its bound, so that is then made sharp.
+    /// Solves the relaxation under some decisions, adds those that follow, and finds what to decide next. Coarsely
+    /// first; a node in which nothing is left to decide must be closed by its bound, so that is then made sharp.
     fn relax(
         &self,
         mut decisions: Vec<Decision>,
@@ -174,8 +175,8 @@ impl<'a> Tree<'a> {
         (working, SupportNorm { k: room, whole })
     }
 
-    /// The relaxation on the coordinates that are not out, and a bound that is safe from rounding. The gradient is that of the dual vector behind
-    /// the bound.
+    /// The relaxation on the coordinates that are not out, and a bound that is safe from rounding. The gradient is that
+    /// of the dual vector behind the bound.
     fn solve(
         &self,
         working: &[usize],
@@ -238,7 +239,8 @@ impl<'a> Tree<'a> {
         Bounded { relaxed, bound, distance: value - bound, slack }
     }
 
-    /// Decides what the dual vector behind the relaxation decides by itself. Returns what no support closed by that goes below.
+    /// Decides what the dual vector behind the relaxation decides by itself. Returns what no support closed by that
+    /// goes below.
     fn fix(&self, decisions: &mut [Decision], working: &[usize], norm: &SupportNorm, at: &Bounded) -> f64 {
         let ridge = self.quadratic.as_ref().map_or(self.dual.risk().ridge(), |q| q.ridge);
         // Times the ridge: in units of f, and so in its range.
@@ -249,7 +251,8 @@ impl<'a> Tree<'a> {
         // The last that is in, the first that is out.
         let last = order.get(norm.k - 1).copied().unwrap_or(0.0);
         let next = order.get(norm.k).copied().unwrap_or(0.0);
-        // The bound is safe; the squares exchanged have rounding errors of their own, each no larger than what was allowed for in the bound.
+        // The bound is safe; the squares exchanged have rounding errors of their own, each no larger than what was
+        // allowed for in the bound.
         let exchanged = |gain: f64| at.bound + 0.5 * gain * (1.0 - 1e-9) - 4.0 * at.slack;
         let mut closed = f64::INFINITY;
         for &a in &open {
