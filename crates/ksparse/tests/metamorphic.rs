@@ -1,5 +1,9 @@
 //! What may not matter: offsets of columns and targets, units, the order of rows and columns, rows repeated or
 //! weighted, how entries are stored. Every solver on every loss ends at the same support and the same f.
+//!
+//! One exception: on a loss with corners, methods that go by subgradients do not settle, and where their path ends
+//! depends on the coordinates it is taken in, or on the samples drawn. Another support is allowed there, another f on
+//! it is not.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -7,8 +11,9 @@ mod common;
 use common::{Table, normal, rng, shuffled};
 use ksparse::design::Design;
 use ksparse::loss::{Loss, TargetKind, by_name};
+use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::solver::{self, Grahtp, Limits, Solver};
-use ksparse::{Risk, Sparsity};
+use ksparse::{Objective, Risk, Sparsity};
 
 const LOSSES: [&str; 5] = ["squared", "logistic", "squared-hinge", "huber", "hinge"];
 const K: usize = 3;
@@ -32,11 +37,20 @@ fn data(name: &str) -> Data {
     Data { x, y, loss }
 }
 
+/// The solvers that need a gradient everywhere, and say so.
+const SMOOTH_ONLY: [&str; 3] = ["grasp", "fbs", "foba"];
+
+/// Those that do not settle where there is no gradient.
+const UNSETTLED: [&str; 3] = ["fgrahtp", "iht", "svrght"];
+
+fn settles(by: &str, loss: &dyn Loss) -> bool {
+    !(loss.smoothness().has_corners() && UNSETTLED.contains(&by))
+}
+
 /// Which solvers take the loss.
 fn solvers(loss: &dyn Loss) -> Vec<Box<dyn Solver>> {
     let corners = loss.smoothness().has_corners();
-    let smooth_only = |name: &str| !matches!(name, "auto" | "diht" | "sdiht" | "exact");
-    let names = solver::NAMES.into_iter().filter(|name| !(corners && smooth_only(name)));
+    let names = solver::NAMES.into_iter().filter(|name| !(corners && SMOOTH_ONLY.contains(name)));
     // Those that only approach their fixed points are sent far.
     let limits = Limits { tolerance: 1e-13, max_iterations: 20_000, time_limit: None };
     let far = |name: &str| -> Box<dyn Solver> {
@@ -49,12 +63,17 @@ fn solvers(loss: &dyn Loss) -> Vec<Box<dyn Solver>> {
     names.map(far).collect()
 }
 
+fn risk<'a>(data: &'a Data, design: impl Design + 'a, y: &'a [f64], weights: Option<&[f64]>, ridge: f64) -> Risk<'a> {
+    let risk = Risk::new(design, y, &*data.loss).unwrap().with_ridge(ridge).unwrap().with_intercept();
+    match weights {
+        Some(weights) => risk.with_weights(weights).unwrap(),
+        None => risk,
+    }
+}
+
 /// Support and f, by each solver.
 fn answers(data: &Data, design: impl Design, y: &[f64], weights: Option<&[f64]>, ridge: f64) -> Vec<Answer> {
-    let mut risk = Risk::new(design, y, &*data.loss).unwrap().with_ridge(ridge).unwrap().with_intercept();
-    if let Some(weights) = weights {
-        risk = risk.with_weights(weights).unwrap();
-    }
+    let risk = risk(data, design, y, weights, ridge);
     let fit = |solver: Box<dyn Solver>| {
         let solution = solver.fit(&risk, &Sparsity::new(K)).unwrap_or_else(|e| panic!("{}: {e}", solver.name()));
         Answer { by: solver.name(), support: risk.model(&solution).support, value: solution.value }
@@ -68,23 +87,59 @@ struct Answer {
     value: f64,
 }
 
+/// The least f on a support of the data as they are.
+fn least_on(data: &Data, support: &[usize], weights: Option<&[f64]>) -> f64 {
+    let risk = risk(data, data.x.dense(), &data.y, weights, RIDGE);
+    let mut support = support.to_vec();
+    support.extend_from_slice(risk.free());
+    let mut restricted = risk.restrict(&support).unwrap();
+    minimise(&mut *restricted, &mut vec![0.0; support.len()], &InnerOptions::EXACT).unwrap().value
+}
+
 /// The same answers, the support read through `back`.
 fn same(what: &str, data: &Data, found: &[Answer], expected: &[Answer], back: impl Fn(usize) -> usize) {
+    same_weighted(what, data, None, found, expected, back)
+}
+
+fn same_weighted(
+    what: &str,
+    data: &Data,
+    weights: Option<&[f64]>,
+    found: &[Answer],
+    expected: &[Answer],
+    back: impl Fn(usize) -> usize,
+) {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
         let what = format!("{what}, {} on {}", found.by, data.loss.name());
         let mut support: Vec<usize> = found.support.iter().map(|&j| back(j)).collect();
         support.sort_unstable();
-        let (a, b) = (found.value, expected.value);
-        assert_eq!(support, expected.support, "{what}");
+        let (a, mut b) = (found.value, expected.value);
+        if settles(found.by, &*data.loss) {
+            assert_eq!(support, expected.support, "{what}");
+        } else if support != expected.support {
+            b = least_on(data, &support, weights);
+        }
         assert!((a - b).abs() <= 1e-9 * b.abs(), "{what}: {a} against {b}, {:e}", (a - b) / b);
     }
 }
 
 fn plain(data: &Data) -> Vec<Answer> {
     let answers = answers(data, data.x.dense(), &data.y, None, RIDGE);
-    assert!(answers.iter().all(|a| a.support == [1, 4, 8]), "{}", data.loss.name());
+    for answer in answers.iter().filter(|answer| settles(answer.by, &*data.loss)) {
+        assert_eq!(answer.support, [1, 4, 8], "{} on {}", answer.by, data.loss.name());
+    }
     answers
+}
+
+#[test]
+fn a_solver_left_out_says_that_it_does_not_take_the_loss() {
+    let data = data("hinge");
+    let risk = Risk::new(data.x.dense(), &data.y[..], &*data.loss).unwrap().with_ridge(RIDGE).unwrap();
+    for name in SMOOTH_ONLY {
+        let error = solver::by_name(name).unwrap().fit(&risk, &Sparsity::new(K)).unwrap_err();
+        assert!(matches!(error, ksparse::Error::Unsupported { solver, .. } if solver == name), "{error}");
+    }
 }
 
 #[test]
@@ -147,7 +202,8 @@ fn a_row_repeated_is_a_row_that_weighs_more() {
         let repeated = Table::from_fn(rows.len(), data.x.p, |i, j| data.x.at(rows[i], j));
         let y: Vec<f64> = rows.iter().map(|&i| data.y[i]).collect();
         let expected = answers(&data, data.x.dense(), &data.y, Some(&weights), RIDGE);
-        same("repeated", &data, &answers(&data, repeated.dense(), &y, None, RIDGE), &expected, |j| j);
+        let found = answers(&data, repeated.dense(), &y, None, RIDGE);
+        same_weighted("repeated", &data, Some(&weights), &found, &expected, |j| j);
     }
 }
 

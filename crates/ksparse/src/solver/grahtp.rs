@@ -261,7 +261,7 @@ impl Grahtp {
 
     /// Inexact debiasing of a loss with corners: subgradient steps `eta_t = 1 / (L + lambda t)`, the lengths that suit
     /// a strongly convex f, with L the smoothness of f for a loss of curvature 1. f may rise; ends when the best f has
-    /// not fallen for long.
+    /// not fallen for long, at the minimum on the best support: subgradients come near it and no nearer.
     fn with_subgradients(&self, mut run: Run, mut at: Iterate, risk: &Risk) -> Result<Solution> {
         const PATIENCE: usize = 50;
         let samples: Vec<usize> = (0..risk.target().len()).collect();
@@ -282,6 +282,7 @@ impl Grahtp {
             let stands = self.limits.tolerance > 0.0 && run.iterations >= since + PATIENCE;
             let settled = (stands || run.settled(&at, &next)).then_some(Status::Tolerance);
             if let Some(status) = limit.filter(|s| s.outranks_convergence()).or(settled).or(limit) {
+                let best = run.refit(best.support, best.x, &InnerOptions::EXACT)?;
                 return run.finish(best, status);
             }
             at = next;
