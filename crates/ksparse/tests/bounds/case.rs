@@ -46,17 +46,32 @@ impl std::fmt::Display for Case {
     }
 }
 
+/// Of so many cases one is wide.
+const WIDE: u64 = 41;
+
+/// Columns up to which every support is tried.
+const FEW: usize = 12;
+
 const LOSSES: [&str; 5] = ["squared", "logistic", "squared-hinge", "huber", "hinge"];
 
 impl Case {
-    /// The case of a number.
+    /// The case of a number; one in [`WIDE`] has more columns than supports can be tried.
     pub fn draw(number: u64) -> Self {
         let rng = &mut rng(7_700_000 + number);
         let loss = by_name(LOSSES[number as usize % 5]).unwrap();
-        let p = if rng.random_range(0..20) == 0 { rng.random_range(9..=12) } else { rng.random_range(1..=6) };
+        let wide = (number / 5) % WIDE == 3;
+        let p = match rng.random_range(0..20) {
+            _ if wide => rng.random_range(13..=60),
+            0 => rng.random_range(9..=12),
+            _ => rng.random_range(1..=6),
+        };
         let most = if rng.random() { 8 } else { 24 };
         let n = rng.random_range(3..=most);
-        let k = rng.random_range(0..=if p > 8 { 2 } else { p.min(3) });
+        let k = match p {
+            13.. => rng.random_range(1..=8),
+            9.. => rng.random_range(0..=2),
+            _ => rng.random_range(0..=p.min(3)),
+        };
         // Numbers of few digits, so that offsets leave them their differences.
         let whole = rng.random::<bool>();
         let mut draw = |spread: f64| {
@@ -111,6 +126,11 @@ impl Case {
         Self { n, p, k, x, y, weights, loss, lambda, intercept, standardize, keep, tolerance }
     }
 
+    /// Whether there are too many supports to try them all.
+    pub fn is_wide(&self) -> bool {
+        self.p > FEW
+    }
+
     pub fn design(&self) -> Dense<'_> {
         Dense::from_columns(self.n, self.p, &self.x[..]).unwrap()
     }
@@ -122,9 +142,13 @@ impl Case {
         problem.on_all_rows()
     }
 
-    /// The supports within the budget that are as large as they may be.
-    pub fn supports(&self) -> Vec<Vec<usize>> {
+    /// The supports within the budget that are as large as they may be; where there are too many, the answers given,
+    /// each with changes of one and two coordinates at random, and some supports at random.
+    pub fn supports(&self, answers: &[Vec<usize>]) -> Vec<Vec<usize>> {
         let others: Vec<usize> = (0..self.p).filter(|j| !self.keep.contains(j)).collect();
+        if self.is_wide() {
+            return self.some_supports(&others, answers);
+        }
         let size = self.k.min(others.len()) as u32;
         let chosen = |mask: u32| others.iter().enumerate().filter(move |(b, _)| mask >> b & 1 == 1).map(|(_, &j)| j);
         (0u32..1 << others.len())
@@ -135,6 +159,38 @@ impl Case {
                 support
             })
             .collect()
+    }
+
+    fn some_supports(&self, others: &[usize], answers: &[Vec<usize>]) -> Vec<Vec<usize>> {
+        let rng = &mut rng(1);
+        let mut found: Vec<Vec<usize>> = Vec::new();
+        let mut add = |counted: &[usize]| {
+            let mut support: Vec<usize> = counted.iter().chain(&self.keep).copied().collect();
+            support.sort_unstable();
+            support.dedup();
+            if !found.contains(&support) {
+                found.push(support);
+            }
+        };
+        for answer in answers {
+            let counted: Vec<usize> = answer.iter().copied().filter(|j| !self.keep.contains(j)).collect();
+            add(&counted);
+            for changes in [1, 1, 2] {
+                let mut kicked = counted.clone();
+                for _ in 0..changes.min(counted.len()) {
+                    let place = rng.random_range(0..kicked.len());
+                    let enters = others[rng.random_range(0..others.len())];
+                    if !kicked.contains(&enters) {
+                        kicked[place] = enters;
+                    }
+                }
+                add(&kicked);
+            }
+        }
+        for _ in 0..4 {
+            add(&crate::common::shuffled(rng, others.len())[..self.k].iter().map(|&o| others[o]).collect::<Vec<_>>());
+        }
+        found
     }
 }
 
