@@ -30,9 +30,10 @@ attack:
 	$(CARGO) test $(BUILD) --test attack -- --seconds $(ATTACK_SECONDS)
 	$(CARGO) test $(BUILD) --test bounds all_bounds -- --ignored --nocapture
 
-# Not part of `test`, which needs no network.
+# Not part of `test`: it needs cargo-deny, and for the advisories the network.
 deny:
-	$(CARGO) deny --locked check
+	$(CARGO) deny --locked check licenses bans sources
+	$(CARGO) deny --locked check advisories
 
 # The Python package: its wheel is built and tested in a virtual environment of its own, .venv.
 python:
