@@ -4,20 +4,30 @@
 //! |---|---|---|
 //! | an information criterion | [`Criterion`] on the solutions of one [`Path`](crate::Path) or [`Grid`](crate::Grid) | one path |
 //! | cross-validation | [`CrossValidation`] of a [`Problem`] over [`Folds`], scored by a [`Metric`] | one path per fold, one more to refit |
+//! | cross-validation without a word | [`Choose`]: k and two ridges by cross-validation, ranges from the data | about one path per fold |
 //!
 //! A criterion needs a likelihood (squared or logistic loss) and an honest noise model; cross-validation needs neither.
 //! With both, ties go to the smaller k, then to the larger lambda.
 
+mod choose;
+mod control;
 mod criteria;
 mod cv;
+mod descent;
+mod finish;
 mod folds;
 mod metrics;
 mod problem;
+pub mod ranges;
+mod scoring;
+mod splits;
 mod table;
 
+pub use choose::{Alternative, Choose, Chosen, Edge, Predictor, Refits};
 pub use criteria::{Choice, Criterion, ln_binomial};
-pub use cv::{CrossValidation, CvProgress, Rule, Selection};
+pub use cv::{CrossValidation, CvProgress, Selection};
 pub use folds::Folds;
 pub use metrics::{Metric, area_under_curve, classification_error, deviance, mean_squared_error};
 pub use problem::{Problem, Training};
-pub use table::{CvCell, CvTable};
+pub use splits::{OwnScore, Split};
+pub use table::{CvCell, CvTable, Rule};

@@ -260,9 +260,11 @@ impl ChoiceRule {
                 for (cell, scored) in cells.iter_mut().zip(table.cells()) {
                     cell.score = Some((scored.mean, Some(scored.standard_error)));
                 }
-                let (best, how) = match rule {
-                    Rule::Best => (table.best(), "best mean of"),
-                    Rule::OneStandardError => (table.one_standard_error(), "one-standard-error rule on"),
+                let best = table.winner(*rule);
+                let how = match rule {
+                    Rule::Best => "best mean of",
+                    Rule::OneStandardError => "one-standard-error rule on",
+                    _ => "lean rule on",
                 };
                 let index = cells.iter().position(|cell| cell.k == best.k && cell.lambda == best.lambda);
                 let by = format!("{}-fold cross-validation: {how} {}", folds.count(), metric.name());

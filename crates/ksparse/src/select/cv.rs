@@ -10,8 +10,9 @@
 //! which for equal folds are the plain mean and the standard deviation over sqrt(V). The winner is solved again on all
 //! rows.
 
+use super::control::{Control, Watch};
 use super::problem::pick;
-use super::{CvCell, CvTable, Folds, Metric, Problem};
+use super::{CvCell, CvTable, Folds, Metric, Problem, Rule};
 use crate::error::{Error, Result, check_len, check_option};
 use crate::loss::TargetKind;
 use crate::objective::{LinearModel, Risk};
@@ -20,20 +21,7 @@ use crate::solver::{Solution, Solver};
 use crate::sparsity::Sparsity;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-
-/// Which cell of a table wins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Rule {
-    /// The best mean. Predicts best; tends to keep a few features too many.
-    #[default]
-    Best,
-    /// The smallest k (then the largest lambda) whose mean is within one standard error of the best.
-    OneStandardError,
-}
 
 /// Cross-validation and its options.
 ///
@@ -72,9 +60,6 @@ pub struct CvProgress<'a> {
     pub path: PathProgress<'a>,
 }
 
-/// A watcher of cross-validation: called from one thread at a time, though not always from the same one.
-type Watch<'a> = dyn FnMut(&CvProgress) -> ControlFlow<()> + Send + 'a;
-
 impl CrossValidation {
     /// The given grid, scored by deviance, the best mean winning.
     pub fn over(grid: Grid) -> Self {
@@ -105,7 +90,7 @@ impl CrossValidation {
         check_len("folds", folds.of_row().len(), problem.target.len())?;
         self.metric.check(problem.loss)?;
         let fold_weights = check_folds(problem, folds, self.metric)?;
-        let control = Control { watch: Mutex::new(watch), stop: AtomicBool::new(false), started: Instant::now() };
+        let control = Control::new(watch, Instant::now(), None);
         let scores: Vec<Result<Option<Vec<f64>>>> = (0..folds.count())
             .into_par_iter()
             .map(|fold| self.scores(problem, folds, fold, solver, &control))
@@ -138,7 +123,7 @@ impl CrossValidation {
         control: &Control,
     ) -> Result<Option<Vec<f64>>> {
         let limit = self.grid.path.time_limit;
-        if control.stop.load(Ordering::Relaxed) || limit.is_some_and(|limit| control.started.elapsed() >= limit) {
+        if control.stopped() || limit.is_some_and(|limit| control.started.elapsed() >= limit) {
             return Ok(None);
         }
         let mut grid = self.grid.clone();
@@ -173,25 +158,6 @@ impl CrossValidation {
         })?;
         // A path that was stopped on the way has nothing for k.
         Ok(reached.at(k).filter(|path| path.value <= direct.value).cloned().unwrap_or(direct))
-    }
-}
-
-/// What the folds share while they run.
-struct Control<'a, 'w> {
-    watch: Mutex<&'a mut Watch<'w>>,
-    stop: AtomicBool,
-    started: Instant,
-}
-
-impl Control<'_, '_> {
-    fn report(&self, progress: &CvProgress) -> ControlFlow<()> {
-        // Never waits: a watcher that itself starts parallel work could otherwise meet another fold on its own thread.
-        if let Ok(mut watch) = self.watch.try_lock()
-            && watch(progress).is_break()
-        {
-            self.stop.store(true, Ordering::Relaxed);
-        }
-        if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

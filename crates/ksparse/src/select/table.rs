@@ -1,7 +1,61 @@
 //! What cross-validation measured, and which cell that favours.
 
-use super::{Metric, Rule};
+use super::Metric;
 use crate::error::{Error, Result, check_option};
+
+/// Which cell of a table wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Rule {
+    /// The best mean. Predicts best; tends to keep a few features too many.
+    #[default]
+    Best,
+    /// The smallest k nearly as good as the best, means smoothed over neighbouring k: within a quarter of a standard
+    /// error, or within 3 % of what the best gains over a model without features. Predicts as well, often with half of
+    /// the features.
+    Lean,
+    /// The smallest k (then the largest lambda) whose mean is within one standard error of the best.
+    OneStandardError,
+}
+
+impl Rule {
+    /// The names [`by_name`](Self::by_name) answers to.
+    pub const NAMES: [&str; 3] = ["best", "lean", "1se"];
+
+    /// A rule by its name.
+    pub fn by_name(name: &str) -> Result<Self> {
+        Ok(match name {
+            "best" => Self::Best,
+            "lean" => Self::Lean,
+            "1se" => Self::OneStandardError,
+            _ => {
+                let choices = Self::NAMES.join(", ");
+                return Err(Error::UnknownName { what: "rule", name: name.to_string(), choices });
+            }
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Best => "best",
+            Self::Lean => "lean",
+            Self::OneStandardError => "1se",
+        }
+    }
+
+    /// How much worse than the best a smaller model may be: in standard errors, and as a share of what the best gains
+    /// over a model without features. On eight sets of genes and text a quarter and 3 % halved the columns of the best
+    /// and left the error where it was; the standard error alone sheds nothing where rows are many.
+    fn patience(self) -> (f64, f64) {
+        match self {
+            Self::Best => (0.0, 0.0),
+            Self::Lean => (0.25, 0.03),
+            Self::OneStandardError => (1.0, 0.0),
+        }
+    }
+}
 
 /// One cell of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,8 +63,10 @@ use crate::error::{Error, Result, check_option};
 pub struct CvCell {
     /// Its k.
     pub k: usize,
-    /// Its lambda.
+    /// The ridge its support was selected under.
     pub lambda: f64,
+    /// The ridge its coefficients were fitted under: the same, unless two ridges are compared.
+    pub refit: f64,
     /// The score on every fold.
     pub scores: Vec<f64>,
     /// Their weighted mean.
@@ -29,7 +85,13 @@ impl CvCell {
         let mean = average(&|score| score);
         let variance = average(&|score| (score - mean) * (score - mean));
         let standard_error = (variance / (fold_weights.len() as f64 - 1.0).max(1.0)).sqrt();
-        Self { k, lambda, scores, mean, standard_error }
+        Self { k, lambda, refit: lambda, scores, mean, standard_error }
+    }
+
+    /// The same cell with its coefficients fitted under another ridge.
+    pub fn refitted(mut self, refit: f64) -> Self {
+        self.refit = refit;
+        self
     }
 }
 
@@ -40,6 +102,10 @@ pub struct CvTable {
     metric: Metric,
     folds: Vec<usize>,
     cells: Vec<CvCell>,
+    /// What a model without features scores, where that is known.
+    scale: Option<f64>,
+    /// The ridge to select under unless another is clearly better.
+    usual: Option<f64>,
 }
 
 impl CvTable {
@@ -49,7 +115,21 @@ impl CvTable {
         if cells.iter().all(|cell| !cell.mean.is_finite()) {
             return Err(Error::NotFinite { what: "cross-validation score", index: 0 });
         }
-        Ok(Self { metric, folds, cells })
+        Ok(Self { metric, folds, cells, scale: None, usual: None })
+    }
+
+    /// The same table, knowing what a model without features scores: what rounding is measured by.
+    pub(super) fn scaled(mut self, null_score: f64) -> Self {
+        self.scale = Some(null_score);
+        self
+    }
+
+    /// The same table with a ridge to select under unless another is better by half a standard error: choosing among
+    /// them by the best score alone costs more, in noise, than it gains (the relative error on six real sets rises from
+    /// 0.95 to 1.03 of L1's).
+    pub(super) fn preferring(mut self, usual: Option<f64>) -> Self {
+        self.usual = usual;
+        self
     }
 
     /// What the scores are.
@@ -62,39 +142,100 @@ impl CvTable {
         &self.folds
     }
 
-    /// The cells: lambdas descending, for each lambda the k ascending.
+    /// The cells: lambdas descending, for each lambda the k ascending, for each k the ridges of the refit descending.
     pub fn cells(&self) -> &[CvCell] {
         &self.cells
     }
 
     /// The mean with its sign such that lower is better.
     fn cost(&self, cell: &CvCell) -> f64 {
-        let cost = if self.metric.is_gain() { -cell.mean } else { cell.mean };
+        let cost = self.signed(cell.mean);
         if cost.is_finite() { cost } else { f64::INFINITY }
+    }
+
+    fn signed(&self, score: f64) -> f64 {
+        if self.metric.is_gain() { -score } else { score }
+    }
+
+    /// Differences of scores below this are rounding: 1e-9 of what the smallest model scores. On data without noise
+    /// every large enough k is perfect, some more so by chance.
+    fn rounding(&self) -> f64 {
+        let smallest = self.cells.iter().map(|cell| cell.k).min();
+        let costs = self.cells.iter().filter(|cell| Some(cell.k) == smallest).map(|cell| self.cost(cell));
+        let scale = self.scale.unwrap_or_else(|| costs.fold(f64::INFINITY, f64::min));
+        if scale.is_finite() { 1e-9 * scale.abs() } else { 0.0 }
     }
 
     /// The cell that wins by this rule.
     pub fn winner(&self, rule: Rule) -> &CvCell {
-        match rule {
-            Rule::Best => self.best(),
-            Rule::OneStandardError => self.one_standard_error(),
+        let plain: Vec<f64> = self.cells.iter().map(|cell| self.cost(cell)).collect();
+        let costs: Vec<f64> = match rule {
+            Rule::Lean => (0..plain.len()).map(|c| self.smoothed(c)).collect(),
+            _ => plain.clone(),
+        };
+        let eligible = self.eligible(rule, &costs);
+        let least = eligible.iter().copied().min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or(0);
+        let (errors, share) = rule.patience();
+        let gain = self.scale.map_or(0.0, |scale| (self.signed(scale) - costs[least]).max(0.0));
+        let slack = (errors * self.cells[least].standard_error).max(share * gain);
+        let bound = costs[least] + slack + self.rounding();
+        // Smoothing raises the cost at a bend, where the right k lies: there its own will do.
+        let near = || eligible.iter().copied().filter(|&c| costs[c].min(plain[c]) <= bound);
+        let smallest = near().map(|c| self.cells[c].k).min();
+        let near = near().filter(|&c| Some(self.cells[c].k) == smallest);
+        // Of one k the best score, but for the rule of one standard error, which prefers the larger ridge.
+        let by_cost = |a: &usize, b: &usize| match rule {
+            Rule::OneStandardError => std::cmp::Ordering::Equal,
+            _ => costs[*a].total_cmp(&costs[*b]),
+        };
+        let larger = |a: &usize, b: &usize| {
+            let (a, b) = (&self.cells[*a], &self.cells[*b]);
+            b.lambda.total_cmp(&a.lambda).then(b.refit.total_cmp(&a.refit))
+        };
+        let winner = near.min_by(|a, b| by_cost(a, b).then_with(|| larger(a, b)));
+        &self.cells[winner.unwrap_or(least)]
+    }
+
+    /// The cells among which a rule chooses: all, or for the lean rule those of the usual ridge (and k = 0, which knows no
+    /// ridge) if that is nearly as good as any.
+    fn eligible(&self, rule: Rule, costs: &[f64]) -> Vec<usize> {
+        let least = |of: &[usize]| of.iter().copied().min_by(|&a, &b| costs[a].total_cmp(&costs[b]));
+        let all: Vec<usize> = (0..costs.len()).collect();
+        let usual = |c: &usize| self.cells[*c].k == 0 || Some(self.cells[*c].lambda) == self.usual;
+        let of_usual: Vec<usize> = all.iter().copied().filter(usual).collect();
+        let close = match (least(&all), least(&of_usual)) {
+            (Some(best), Some(of_usual)) => costs[of_usual] <= costs[best] + 0.5 * self.cells[best].standard_error,
+            _ => false,
+        };
+        if rule == Rule::Lean && self.usual.is_some() && close { of_usual } else { all }
+    }
+
+    /// The cost of a cell averaged with those of the next smaller and larger k at the same ridges, 1 : 2 : 1. k = 0 is
+    /// apart: it is not noisy, and far from its neighbours.
+    fn smoothed(&self, c: usize) -> f64 {
+        let cell = &self.cells[c];
+        if cell.k == 0 {
+            return self.cost(cell);
         }
+        let same = |other: &&CvCell| other.lambda == cell.lambda && other.refit == cell.refit && other.k > 0;
+        let smaller = self.cells.iter().filter(same).filter(|other| other.k < cell.k).max_by_key(|other| other.k);
+        let larger = self.cells.iter().filter(same).filter(|other| other.k > cell.k).min_by_key(|other| other.k);
+        let (mut sum, mut weight) = (2.0 * self.cost(cell), 2.0);
+        for neighbour in smaller.into_iter().chain(larger) {
+            sum += self.cost(neighbour);
+            weight += 1.0;
+        }
+        sum / weight
     }
 
     /// The cell with the best mean; ties go to the smallest k, then to the largest lambda.
     pub fn best(&self) -> &CvCell {
-        let order = |a: &CvCell, b: &CvCell| {
-            self.cost(a).total_cmp(&self.cost(b)).then(a.k.cmp(&b.k)).then(b.lambda.total_cmp(&a.lambda))
-        };
-        self.cells.iter().min_by(|a, b| order(a, b)).unwrap_or(&self.cells[0])
+        self.winner(Rule::Best)
     }
 
     /// The smallest k, and for it the largest lambda, whose mean is within one standard error (the best cell's) of the
     /// best.
     pub fn one_standard_error(&self) -> &CvCell {
-        let best = self.best();
-        let bound = self.cost(best) + best.standard_error;
-        let near = self.cells.iter().filter(|cell| self.cost(cell) <= bound);
-        near.min_by(|a, b| a.k.cmp(&b.k).then(b.lambda.total_cmp(&a.lambda))).unwrap_or(best)
+        self.winner(Rule::OneStandardError)
     }
 }

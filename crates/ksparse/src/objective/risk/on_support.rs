@@ -1,7 +1,7 @@
 //! The risk on a fixed support.
 
 use super::{Risk, forget_flat};
-use crate::design::Columns;
+use crate::design::{Columns, Costs, Design};
 use crate::error::Result;
 use crate::kernels::dot;
 use crate::linalg::MatrixMut;
@@ -33,6 +33,42 @@ impl Predicted {
     }
 }
 
+/// From so many columns on, all of them together are not copied: their products are those of the design.
+const MANY: usize = 512;
+
+/// All columns of a design where they lie.
+struct AllColumns<'a> {
+    design: &'a dyn Design,
+    all: Vec<usize>,
+}
+
+impl Columns for AllColumns<'_> {
+    fn ncols(&self) -> usize {
+        self.all.len()
+    }
+
+    fn mul(&self, x: &[f64], out: &mut [f64]) {
+        self.design.mul(SparseRef::new(&self.all, x), out);
+    }
+
+    fn tmul(&self, r: &[f64], out: &mut [f64]) {
+        self.design.tmul(r, out);
+    }
+
+    fn gram(&mut self, weights: &[f64], out: MatrixMut<'_>) {
+        self.design.cross(&self.all, &self.all, weights, out);
+    }
+
+    fn squares(&self, weights: &[f64], out: &mut [f64]) {
+        self.design.squares(weights, out);
+    }
+
+    fn costs(&self) -> Costs {
+        let (product, n) = (self.design.cost(), self.all.len() as f64);
+        Costs { product, gram: product * n }
+    }
+}
+
 /// The risk over a few columns, with what was computed where it was last moved to.
 pub(super) struct RestrictedRisk<'a> {
     risk: &'a Risk<'a>,
@@ -51,7 +87,11 @@ impl<'a> RestrictedRisk<'a> {
         let n = risk.design.nrows();
         Self {
             risk,
-            columns: risk.design.gather(support),
+            columns: if support.len() == risk.design.ncols() && support.len() > MANY {
+                Box::new(AllColumns { design: &*risk.design, all: support.to_vec() })
+            } else {
+                risk.design.gather(support)
+            },
             support: support.to_vec(),
             ridge: support.iter().map(|&j| risk.ridge_at(j)).collect(),
             here: Predicted::new(n),

@@ -1,0 +1,329 @@
+//! The choice of a model when nobody knows k: cross-validation over k and two ridges, ranges from the data.
+//!
+//! The ridge that selects is not the ridge that predicts. Under a strong one columns are ranked by what they do together
+//! with many others, which finds the right ones; coefficients as small as that ridge makes them predict badly. So a cell
+//! is a triple (k, ridge to select under, ridge to refit under), and all three are chosen by the rows held out. The
+//! chosen cell is then solved to the end on all rows.
+//!
+//! T. Hastie, R. Tibshirani, R. Tibshirani, Statistical Science 35, 2020, on what subsets, shrinkage and both are good
+//! for; R. Mazumder, P. Radchenko, A. Dedieu, Operations Research 71, 2023, on subsets with shrinkage.
+
+use super::control::Control;
+use super::finish::Finish;
+use super::scoring::{Key, Scoring};
+use super::splits::{OwnScore, Scorer};
+use super::{CvProgress, CvTable, Folds, Metric, Problem, Rule, Split, Training, ranges};
+use crate::error::{Result, check_option};
+use crate::objective::LinearModel;
+use crate::solver::{Solution, Solver};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// The share of a time limit that scoring may take; the rest is for the chosen model.
+const FOR_SCORING: f64 = 0.7;
+/// How often the values of k are extended when the best is the largest.
+const EXTENSIONS: usize = 2;
+
+/// Which ridges a support is refitted under.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Refits {
+    /// Several, in units of the data's curvature, those around the best.
+    #[default]
+    FromData,
+    /// Those of these around the best.
+    Given(Vec<f64>),
+    /// The one it was selected under: one ridge.
+    Same,
+}
+
+/// The choice and its options.
+///
+/// ```
+/// use ksparse::{Auto, loss::Squared, simulate};
+/// use ksparse::select::{Choose, Folds, Problem};
+/// let data = simulate::linear(100, 40, 3, simulate::Correlation::Independent, 0.3, 1);
+/// let loss = Squared::default();
+/// let problem = Problem::new(&data.design, &data.target, &loss);
+/// let chosen = Choose::default().fit(&problem, &Folds::seeded(100, 5, 0)?, &Auto::default())?;
+/// assert_eq!(chosen.model().support, data.support);
+/// assert!(data.support.iter().all(|&j| chosen.predictors[0].frequencies[j] == 1.0)); // in every fold
+/// # Ok::<(), ksparse::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choose {
+    /// The k to compare; `None`: from the data, further ones being tried while the best is the largest.
+    pub ks: Option<Vec<usize>>,
+    /// The ridges to select under; `None`: from the data.
+    pub lambdas: Option<Vec<f64>>,
+    /// The ridges to refit under.
+    pub refits: Refits,
+    /// Columns forced in, free of charge.
+    pub keep: Vec<usize>,
+    /// How predictions are scored. Default deviance.
+    pub metric: Metric,
+    /// Which cell wins. Default lean.
+    pub rule: Rule,
+    /// Solve every cell with the solver instead of the quick search of `descent.rs`. Default false.
+    pub thorough: bool,
+    /// At most so much time; cells not reached by then are left out.
+    pub time_limit: Option<Duration>,
+}
+
+impl Default for Choose {
+    fn default() -> Self {
+        Self {
+            ks: None,
+            lambdas: None,
+            refits: Refits::FromData,
+            keep: Vec::new(),
+            metric: Metric::Deviance,
+            rule: Rule::Lean,
+            thorough: false,
+            time_limit: None,
+        }
+    }
+}
+
+/// An end of a range at which the chosen cell lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Edge {
+    /// The largest k compared, with more columns to be had.
+    LargestK,
+    /// The largest ridge compared.
+    LargestLambda,
+    /// The smallest ridge compared, not 0.
+    SmallestLambda,
+    /// The largest ridge a support was refitted under.
+    LargestRefit,
+    /// The smallest ridge a support was refitted under, not 0.
+    SmallestRefit,
+}
+
+/// A support nearly as good as the chosen one, met on the way.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Alternative {
+    /// Its columns, ascending.
+    pub support: Vec<usize>,
+    /// f there on all rows, under the ridge that selects.
+    pub value: f64,
+}
+
+/// One linear predictor of what was chosen.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Predictor {
+    /// Fitted to all rows, in the units of the original columns.
+    pub model: LinearModel,
+    /// The solution under the ridge that selects, in the units the solver saw.
+    pub selected: Solution,
+    /// The same support under the ridge that refits: what the model is.
+    pub solution: Solution,
+    /// For every column, the share of the splits that select it at the chosen k and ridge.
+    pub frequencies: Vec<f64>,
+    /// Other supports of the chosen size, by f, at most ten. The chosen one is not among them.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// What was chosen.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Chosen {
+    /// The chosen k.
+    pub k: usize,
+    /// The ridge its columns are selected under.
+    pub lambda: f64,
+    /// The ridge its coefficients are fitted under.
+    pub refit: f64,
+    /// One per problem.
+    pub predictors: Vec<Predictor>,
+    /// All scores.
+    pub table: CvTable,
+    /// Ends of ranges at which the choice lies.
+    pub edges: Vec<Edge>,
+}
+
+impl Chosen {
+    /// The model of the first problem (of one, the only one).
+    pub fn model(&self) -> &LinearModel {
+        &self.predictors[0].model
+    }
+}
+
+impl Choose {
+    /// `Err` for a value outside its range.
+    pub fn validate(&self) -> Result<()> {
+        let ridge = |l: &f64| *l >= 0.0 && l.is_finite();
+        let expected = "at least one, non-negative and finite";
+        if let Some(ks) = &self.ks {
+            check_option(!ks.is_empty(), "ks", "empty", "at least one k")?;
+        }
+        if let Some(lambdas) = &self.lambdas {
+            check_option(
+                !lambdas.is_empty() && lambdas.iter().all(ridge),
+                "lambdas",
+                format!("{lambdas:?}"),
+                expected,
+            )?;
+        }
+        if let Refits::Given(refits) = &self.refits {
+            check_option(!refits.is_empty() && refits.iter().all(ridge), "refits", format!("{refits:?}"), expected)?;
+        }
+        Ok(())
+    }
+
+    /// Chooses by these folds, unwatched.
+    pub fn fit(&self, problem: &Problem, folds: &Folds, solver: &dyn Solver) -> Result<Chosen> {
+        self.solve(&[*problem], &folds.splits(), None, solver, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Chooses one cell for all `problems` (the classes of one against the rest, for example: the same rows and columns),
+    /// their scores added up, by any splits of the rows, scored by the metric or by `own` (of which higher is better for
+    /// a metric that is a gain). Splits run in parallel; the result does not depend on how. When `watch` returns `Break`,
+    /// or the time is up, what was scored by then decides.
+    pub fn solve(
+        &self,
+        problems: &[Problem],
+        splits: &[Split],
+        own: Option<&OwnScore>,
+        solver: &dyn Solver,
+        watch: &mut (dyn FnMut(&CvProgress) -> ControlFlow<()> + Send),
+    ) -> Result<Chosen> {
+        let started = Instant::now();
+        self.validate()?;
+        check_option(!problems.is_empty(), "problems", "none", "at least one")?;
+        problems.iter().try_for_each(Problem::validate)?;
+        let scorer = Scorer { problems, splits, metric: self.metric, own };
+        let all = problems.iter().map(Problem::on_all_rows).collect::<Result<Vec<_>>>()?;
+        let plan = self.plan(&all)?;
+        let limit = self.time_limit.map(|limit| limit.mul_f64(FOR_SCORING));
+        let scored = self.scores(&scorer, &plan, solver, &Control::new(watch, started, limit))?;
+        let table = scored.table;
+        let cell = table.winner(self.rule);
+        let place = table.cells().iter().position(|other| std::ptr::eq(other, cell)).unwrap_or(0);
+        let (k, lambda, refit) = (cell.k, cell.lambda, cell.refit);
+        let key = scored.keys[place];
+        let edges = plan.edges(k, key, &scored.ks, self);
+        let none = vec![vec![Vec::new(); problems.len()]; splits.len()];
+        let met = scored.supports.get(&(key.0, key.1)).unwrap_or(&none);
+        let finish = Finish { choose: self, k, lambda, refit, solver, started };
+        let mut predictors = Vec::with_capacity(problems.len());
+        for (number, training) in all.iter().enumerate() {
+            let met: Vec<&[usize]> = met.iter().filter_map(|split| split.get(number)).map(Vec::as_slice).collect();
+            predictors.push(finish.predictor(training, &met, watch)?);
+        }
+        Ok(Chosen { k, lambda, refit, predictors, table, edges })
+    }
+
+    /// Scores every cell, ranges extended where the best lies at their end.
+    fn scores(&self, scorer: &Scorer, plan: &Plan, solver: &dyn Solver, control: &Control) -> Result<Scored> {
+        let weights = scorer.weights()?;
+        let Scorer { problems, splits, .. } = scorer;
+        let trained = |split: &Split| {
+            problems.iter().map(|problem| problem.on_rows(split.training.clone())).collect::<Result<Vec<_>>>()
+        };
+        let mut scoring = Scoring {
+            choose: self,
+            scorer,
+            trainings: splits.iter().map(trained).collect::<Result<Vec<_>>>()?,
+            wholes: splits.iter().map(|_| problems.iter().map(|_| Mutex::default()).collect()).collect(),
+            solver,
+            control,
+            selects: plan.selects.clone(),
+            refits: plan.refits.clone(),
+            usual: plan.usual,
+            scores: BTreeMap::new(),
+            supports: BTreeMap::new(),
+        };
+        scoring.score_nothing()?;
+        let mut ks = plan.ks.clone();
+        let positive: Vec<usize> = ks.iter().copied().filter(|&k| k > 0).collect();
+        scoring.score(&positive)?;
+        for _ in 0..EXTENSIONS {
+            let best = scoring.table(&weights)?.0.best().k;
+            let further = ranges::further_ks(&ks, plan.largest);
+            if self.ks.is_some() || ks.last() != Some(&best) || further.is_empty() || control.go_on().is_break() {
+                break;
+            }
+            scoring.score(&further)?;
+            ks.extend(further);
+        }
+        if !ks.contains(&0) && scoring.scores.len() > 1 {
+            // Scored as a measure only: not among what was asked for.
+            scoring.scores.remove(&(0, 0, 0));
+        }
+        let (table, keys) = scoring.table(&weights)?;
+        Ok(Scored { table, keys, supports: scoring.supports, ks })
+    }
+
+    /// The values to compare.
+    fn plan(&self, all: &[Training]) -> Result<Plan> {
+        let risk = &all[0].risk;
+        let columns = risk.features() - self.keep.len().min(risk.features());
+        let unit = ranges::typical_curvature(risk)?;
+        let largest = all.iter().map(|training| ranges::largest_k(&training.risk, columns)).max().unwrap_or(0);
+        let mut ks = self.ks.clone().unwrap_or_else(|| ranges::first_ks(largest));
+        ks.iter_mut().for_each(|k| *k = (*k).min(columns));
+        ks.sort_unstable();
+        ks.dedup();
+        let descending = |mut ridges: Vec<f64>| {
+            ridges.sort_by(|a, b| b.total_cmp(a));
+            ridges.dedup();
+            ridges
+        };
+        let selects = descending(self.lambdas.clone().unwrap_or_else(|| ranges::select_ridges(unit)));
+        let refits = match &self.refits {
+            Refits::FromData => ranges::refit_ridges(unit),
+            Refits::Given(given) => descending(given.clone()),
+            Refits::Same => Vec::new(),
+        };
+        let usual = self.lambdas.is_none().then(|| ranges::usual_ridge(unit));
+        Ok(Plan { ks, selects, refits, usual, largest, columns })
+    }
+}
+
+/// All scores, and what goes with them.
+struct Scored {
+    table: CvTable,
+    /// Of every cell of the table.
+    keys: Vec<Key>,
+    /// By ridge and k, then by split and problem.
+    supports: BTreeMap<(usize, usize), Vec<Vec<Vec<usize>>>>,
+    ks: Vec<usize>,
+}
+
+/// The values compared.
+struct Plan {
+    ks: Vec<usize>,
+    selects: Vec<f64>,
+    refits: Vec<f64>,
+    usual: Option<f64>,
+    /// The largest k that the data can carry.
+    largest: usize,
+    columns: usize,
+}
+
+impl Plan {
+    /// The ends of ranges where a cell lies. Ridges that select, from the data, span all there is.
+    fn edges(&self, k: usize, key: Key, ks: &[usize], choose: &Choose) -> Vec<Edge> {
+        let mut edges = Vec::new();
+        let larger = if choose.ks.is_some() { self.columns } else { self.largest };
+        if k > 0 && ks.last() == Some(&k) && k < larger {
+            edges.push(Edge::LargestK);
+        }
+        let ends = |ridges: &[f64], place: usize, largest: Edge, smallest: Edge| {
+            let at_end = (ridges.len() > 1 && place + 1 == ridges.len() && ridges[place] > 0.0).then_some(smallest);
+            (ridges.len() > 1 && place == 0).then_some(largest).into_iter().chain(at_end)
+        };
+        if k > 0 && choose.lambdas.is_some() {
+            edges.extend(ends(&self.selects, key.0, Edge::LargestLambda, Edge::SmallestLambda));
+        }
+        if k > 0 {
+            edges.extend(ends(&self.refits, key.2, Edge::LargestRefit, Edge::SmallestRefit));
+        }
+        edges
+    }
+}

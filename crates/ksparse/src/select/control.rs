@@ -1,0 +1,46 @@
+//! Who may stop the folds, and when.
+
+use super::CvProgress;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A watcher of cross-validation: called from one thread at a time, though not always from the same one.
+pub(super) type Watch<'a> = dyn FnMut(&CvProgress) -> ControlFlow<()> + Send + 'a;
+
+/// What the folds share while they run.
+pub(super) struct Control<'a, 'w> {
+    watch: Mutex<&'a mut Watch<'w>>,
+    stop: AtomicBool,
+    pub started: Instant,
+    limit: Option<Duration>,
+}
+
+impl<'a, 'w> Control<'a, 'w> {
+    pub fn new(watch: &'a mut Watch<'w>, started: Instant, limit: Option<Duration>) -> Self {
+        Self { watch: Mutex::new(watch), stop: AtomicBool::new(false), started, limit }
+    }
+
+    /// Tells the watcher; whether to go on.
+    pub fn report(&self, progress: &CvProgress) -> ControlFlow<()> {
+        // Never waits: a watcher that itself starts parallel work could otherwise meet another fold on its own thread.
+        if let Ok(mut watch) = self.watch.try_lock()
+            && watch(progress).is_break()
+        {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        self.go_on()
+    }
+
+    /// Whether to go on: nobody has said no, and there is time.
+    pub fn go_on(&self) -> ControlFlow<()> {
+        let late = self.limit.is_some_and(|limit| self.started.elapsed() >= limit);
+        if late || self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Whether the watcher, and not the clock, has said no.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,266 @@
+//! The table of a choice: every k, two ridges, every split, as one computation.
+//!
+//! For each ridge to select under, every split gets its supports for all k at once (`descent.rs`). A support is then
+//! refitted under several ridges and scored on the rows held out; of these ridges only those around the best are tried:
+//! the walk begins where it ended for the k before and goes on while the mean over the splits gets better.
+
+use super::choose::Choose;
+use super::control::Control;
+use super::descent::{self, Stage};
+use super::splits::Scorer;
+use super::{CvCell, CvProgress, CvTable, Training};
+use crate::error::Result;
+use crate::objective::{LinearModel, Objective};
+use crate::path::{Path, PathProgress};
+use crate::restricted::{self, InnerOptions};
+use crate::solver::{Progress, Solution, Solver};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+
+/// Cells that are scored only are refitted to this fraction of f.
+const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
+/// Supports that share so much with those of another ridge for the same k are not scored again.
+const SAME: f64 = 0.9;
+
+/// A cell: numbers of its ridges in their lists, its k between them.
+pub(super) type Key = (usize, usize, usize);
+
+/// Where the scores come from and where they go.
+pub(super) struct Scoring<'a, 'c, 'w> {
+    pub choose: &'a Choose,
+    pub scorer: &'a Scorer<'a>,
+    /// By split, then by problem.
+    pub trainings: Vec<Vec<Training<'a>>>,
+    /// The points over all columns, for the next ridge to begin at; likewise.
+    pub wholes: Vec<Vec<Mutex<Vec<f64>>>>,
+    pub solver: &'a dyn Solver,
+    pub control: &'a Control<'c, 'w>,
+    /// Ridges, descending.
+    pub selects: Vec<f64>,
+    pub refits: Vec<f64>,
+    /// The ridge to select under unless another is clearly better.
+    pub usual: Option<f64>,
+    /// One score per split; NaN where a split was not reached.
+    pub scores: BTreeMap<Key, Vec<f64>>,
+    /// Supports by ridge and k, then by split and problem.
+    pub supports: BTreeMap<(usize, usize), Vec<Vec<Vec<usize>>>>,
+}
+
+/// The supports of one split, k by k: for each problem a stage.
+type Ladder = BTreeMap<usize, Vec<Stage>>;
+
+impl Scoring<'_, '_, '_> {
+    /// The model without features, whatever the ridges.
+    pub fn score_nothing(&mut self) -> Result<()> {
+        let empty: Vec<Result<Ladder>> = self.trainings.par_iter().map(|split| self.nothing(split)).collect();
+        let ladders = empty.into_iter().collect::<Result<Vec<_>>>()?;
+        self.score_cell((0, 0, 0), &mut rungs(&ladders, 0, self.trainings.len()))?;
+        Ok(())
+    }
+
+    fn nothing(&self, split: &[Training]) -> Result<Ladder> {
+        let stage = |training: &Training| descent::nothing(&training.risk, &self.choose.keep);
+        Ok(BTreeMap::from([(0, split.iter().map(stage).collect::<Result<Vec<_>>>()?)]))
+    }
+
+    /// Scores these k (ascending, none of them 0) under every ridge; ends early when told to.
+    pub fn score(&mut self, ks: &[usize]) -> Result<()> {
+        // The usual ridge first: what the others find in common with it is not scored again.
+        let mut order: Vec<usize> = (0..self.selects.len()).collect();
+        order.sort_by_key(|&select| Some(self.selects[select]) != self.usual);
+        for select in order {
+            let ladders: Vec<Result<Ladder>> =
+                (0..self.trainings.len()).into_par_iter().map(|split| self.ladder(split, select, ks)).collect();
+            let ladders = ladders.into_iter().collect::<Result<Vec<_>>>()?;
+            let mut best = self.nearest_refit(self.selects[select]);
+            for &k in ks {
+                let mut rungs = rungs(&ladders, k, self.trainings.len());
+                let support = |rung: &Option<Rung>| rung.as_ref().map_or(Vec::new(), Rung::supports);
+                let supports: Vec<Vec<Vec<usize>>> = rungs.iter().map(support).collect();
+                let known = rungs.iter().all(Option::is_none) || self.is_known(select, k, &supports);
+                if !known && self.control.go_on().is_continue() {
+                    best = self.walk(select, k, best, &mut rungs)?;
+                    self.supports.insert((select, k), supports);
+                }
+            }
+            if self.control.go_on().is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether another ridge has led to much the same supports for this k.
+    fn is_known(&self, select: usize, k: usize, supports: &[Vec<Vec<usize>>]) -> bool {
+        let flat = |supports: &[Vec<Vec<usize>>]| supports.iter().flatten().cloned().collect::<Vec<_>>();
+        let here = flat(supports);
+        let others = (0..self.selects.len()).filter(|&other| other != select);
+        others.filter_map(|other| self.supports.get(&(other, k))).any(|there| {
+            let pairs = here.iter().zip(flat(there)).filter(|(a, _)| !a.is_empty());
+            let shared = pairs.map(|(a, b)| a.iter().filter(|j| b.binary_search(j).is_ok()).count()).sum::<usize>();
+            shared as f64 >= SAME * here.iter().map(Vec::len).sum::<usize>() as f64
+        })
+    }
+
+    /// The supports of a split under one ridge.
+    fn ladder(&self, split: usize, select: usize, ks: &[usize]) -> Result<Ladder> {
+        let mut ladder = Ladder::new();
+        for (training, whole) in self.trainings[split].iter().zip(&self.wholes[split]) {
+            let risk = training.risk.reridged(self.selects[select])?;
+            let stages = if self.choose.thorough || risk.profile().corners {
+                self.solved(&risk, split, select, ks)?
+            } else {
+                let mut ask = |k: usize, at: &Stage| {
+                    let solver = Progress {
+                        iteration: 0,
+                        value: at.value,
+                        support: &at.support,
+                        coefficients: &at.x,
+                        entered: 0,
+                        step: None,
+                        dual: None,
+                        seconds: self.control.started.elapsed().as_secs_f64(),
+                    };
+                    self.report(split, select, k, &solver)
+                };
+                // A split is worked on by one thread at a time.
+                let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
+                descent::descend(&risk, ks, &self.choose.keep, &mut whole, &mut ask)?
+            };
+            for (k, stage) in stages {
+                ladder.entry(k).or_default().push(stage);
+            }
+        }
+        // With several problems, only what all of them have.
+        ladder.retain(|_, stages| stages.len() == self.trainings[split].len());
+        Ok(ladder)
+    }
+
+    fn report(&self, split: usize, select: usize, k: usize, solver: &Progress) -> ControlFlow<()> {
+        let (done, total) = (self.supports.len(), self.supports.len().max(self.selects.len()));
+        let path = PathProgress { k, lambda: Some(self.selects[select]), done, total, solver: *solver };
+        self.control.report(&CvProgress { fold: Some(split), path })
+    }
+
+    /// The same by the solver, for losses with corners and on request.
+    fn solved(&self, risk: &crate::Risk, split: usize, select: usize, ks: &[usize]) -> Result<Vec<(usize, Stage)>> {
+        let path = Path::over(ks.iter().copied()).keep(self.choose.keep.iter().copied());
+        let mut watch = |at: &PathProgress| self.report(split, select, at.k, &at.solver);
+        let solved = path.solve(risk, self.solver, &mut watch)?;
+        Ok(solved.iter().map(|(k, solution)| (k, Stage::from(solution))).collect())
+    }
+
+    /// The place of the ridge nearest to this one.
+    fn nearest_refit(&self, lambda: f64) -> usize {
+        let far = |r: &usize| (self.refits[*r].max(f64::MIN_POSITIVE).ln() - lambda.max(f64::MIN_POSITIVE).ln()).abs();
+        (0..self.refits.len()).min_by(|a, b| far(a).total_cmp(&far(b))).unwrap_or(0)
+    }
+
+    /// Tries ridges for the refit from `start` on while the mean gets better; returns the best.
+    fn walk(&mut self, select: usize, k: usize, start: usize, rungs: &mut [Option<Rung>]) -> Result<usize> {
+        if self.refits.is_empty() {
+            self.score_cell((select, k, select), rungs)?;
+            return Ok(0);
+        }
+        let mut best = (self.score_cell((select, k, start), rungs)?, start);
+        for step in [-1isize, 1] {
+            let mut place = start;
+            while let Some(next) = place.checked_add_signed(step).filter(|&next| next < self.refits.len()) {
+                if self.control.go_on().is_break() {
+                    break;
+                }
+                let cost = self.score_cell((select, k, next), rungs)?;
+                place = next;
+                if cost >= best.0 {
+                    break;
+                }
+                best = (cost, next);
+            }
+        }
+        Ok(best.1)
+    }
+
+    /// Scores a cell on all splits that have its support; its cost, lower being better.
+    fn score_cell(&mut self, key: Key, rungs: &mut [Option<Rung>]) -> Result<f64> {
+        let lambda = self.refit_ridge(key);
+        let scored: Vec<Result<f64>> = rungs
+            .par_iter_mut()
+            .enumerate()
+            .map(|(split, rung)| match rung {
+                None => Ok(f64::NAN),
+                Some(rung) => {
+                    let models = rung.models(&self.trainings[split], key.2, lambda)?;
+                    self.scorer.score(split, &models)
+                }
+            })
+            .collect();
+        let scores = scored.into_iter().collect::<Result<Vec<f64>>>()?;
+        let finished: Vec<f64> = scores.iter().copied().filter(|score| !score.is_nan()).collect();
+        let mean = finished.iter().sum::<f64>() / finished.len() as f64;
+        self.scores.insert(key, scores);
+        Ok(if self.scorer.metric.is_gain() { -mean } else { mean })
+    }
+
+    /// The ridge of the refit of a cell.
+    pub fn refit_ridge(&self, key: Key) -> f64 {
+        if self.refits.is_empty() { self.selects[key.2] } else { self.refits[key.2] }
+    }
+
+    /// All that was scored. Cells of fewer splits than others are left out: their means cannot be compared.
+    pub fn table(&self, weights: &[f64]) -> Result<(CvTable, Vec<Key>)> {
+        let finished = |scores: &[f64]| (0..scores.len()).filter(|&v| !scores[v].is_nan()).collect::<Vec<usize>>();
+        let most =
+            self.scores.iter().filter(|(key, _)| key.1 > 0).map(|(_, scores)| finished(scores)).max_by_key(Vec::len);
+        let used = most.unwrap_or_else(|| (0..weights.len()).collect());
+        let weights: Vec<f64> = used.iter().map(|&v| weights[v]).collect();
+        let (mut cells, mut keys) = (Vec::new(), Vec::new());
+        for (&key, scores) in &self.scores {
+            if used.iter().all(|&v| !scores[v].is_nan()) {
+                let scores = used.iter().map(|&v| scores[v]).collect();
+                cells.push(CvCell::new(key.1, self.selects[key.0], scores, &weights).refitted(self.refit_ridge(key)));
+                keys.push(key);
+            }
+        }
+        let nothing = cells.iter().find(|cell| cell.k == 0).map(|cell| cell.mean);
+        let table = CvTable::new(self.scorer.metric, used, cells)?.preferring(self.usual);
+        Ok((nothing.into_iter().fold(table, CvTable::scaled), keys))
+    }
+}
+
+/// One support of a split, for each problem, with the points refitted on it by ridge.
+struct Rung {
+    stages: Vec<Stage>,
+    refitted: Vec<BTreeMap<usize, Vec<f64>>>,
+}
+
+/// The supports of all splits for one k.
+fn rungs(ladders: &[Ladder], k: usize, splits: usize) -> Vec<Option<Rung>> {
+    let rung = |ladder: &Ladder| {
+        let stages = ladder.get(&k)?.clone();
+        Some(Rung { refitted: vec![BTreeMap::new(); stages.len()], stages })
+    };
+    (0..splits).map(|split| rung(&ladders[split])).collect()
+}
+
+impl Rung {
+    fn supports(&self) -> Vec<Vec<usize>> {
+        self.stages.iter().map(|stage| stage.support.clone()).collect()
+    }
+
+    /// The models of the support under a ridge, each started at the nearest ridge there is an answer for.
+    fn models(&mut self, trainings: &[Training], place: usize, lambda: f64) -> Result<Vec<LinearModel>> {
+        let mut models = Vec::with_capacity(trainings.len());
+        for ((training, stage), refitted) in trainings.iter().zip(&self.stages).zip(&mut self.refitted) {
+            let near = refitted.iter().min_by_key(|(at, _)| at.abs_diff(place)).map(|(_, x)| x);
+            let mut x = near.unwrap_or(&stage.x).clone();
+            let risk = training.risk.reridged(lambda)?;
+            restricted::minimise(&mut *risk.restrict(&stage.support)?, &mut x, &LOOSE)?;
+            let solution = Solution::guess(stage.support.clone(), x.clone());
+            models.push(training.model(&solution));
+            refitted.insert(place, x);
+        }
+        Ok(models)
+    }
+}
