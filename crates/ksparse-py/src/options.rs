@@ -3,7 +3,8 @@
 use crate::error::to_py;
 use ksparse::graphical;
 use ksparse::solver::{
-    Auto, Debias, Diht, Exact, Fbs, Foba, ForwardRule, Grahtp, Grasp, Limits, Sdiht, Solver, Step, Svrght, by_name,
+    Auto, Debias, Diht, Effort, Exact, Fbs, Foba, ForwardRule, Grahtp, Grasp, Limits, Sdiht, Solver, Step, Svrght,
+    by_name,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -29,11 +30,20 @@ pub struct Search<'py> {
     pub threads: usize,
 }
 
+/// A word or a number.
+fn effort(options: &mut Options) -> PyResult<Effort> {
+    let Some(given) = options.get::<Bound<'_, PyAny>>("effort")? else { return Ok(Effort::default()) };
+    match given.extract::<f64>() {
+        Ok(factor) => Effort::times(factor).map_err(to_py),
+        Err(_) => given.str()?.to_str()?.parse().map_err(to_py),
+    }
+}
+
 impl Search<'_> {
     pub fn solver(&self) -> PyResult<Box<dyn Solver>> {
         let mut options = Options { solver: &self.solver, given: &self.options, known: Vec::new() };
         let solver: Box<dyn Solver> = match self.solver.as_str() {
-            "auto" => Box::new(Auto { limits: self.limits(Auto::default().limits)? }),
+            "auto" => Box::new(Auto { limits: self.limits(Auto::default().limits)?, effort: effort(&mut options)? }),
             "grahtp" => Box::new(self.grahtp(Grahtp::default(), &mut options)?),
             "fgrahtp" => Box::new(self.grahtp(Grahtp::fast(), &mut options)?),
             "htp" => Box::new(self.grahtp(Grahtp::htp(), &mut options)?),

@@ -144,9 +144,9 @@ impl PathSolution {
         self.ks.iter().copied().zip(&self.solutions)
     }
 
-    /// How many k were solved in full: the last one may have been interrupted.
+    /// How many k were solved in full: the last one, or all that are searched for at once, may have been interrupted.
     pub fn finished(&self) -> usize {
-        let interrupted = self.stopped.is_some() && self.solutions.last().map(|s| s.status) == self.stopped;
-        self.solutions.len() - usize::from(interrupted)
+        let interrupted = |solution: &&Solution| self.stopped == Some(solution.status);
+        self.solutions.len() - self.solutions.iter().rev().take_while(interrupted).count()
     }
 }

@@ -6,7 +6,7 @@ mod common;
 use common::{Problem, Table, check_form, close, every_solver, normals, rng, sign, smooth_losses};
 use ksparse::design::{Dense, Scaled};
 use ksparse::loss::{self, Hinge, Logistic, Squared, TargetKind};
-use ksparse::solver::{self, Fbs, Foba, Grahtp, Grasp, Limits, Solution, Solver, Status, Step};
+use ksparse::solver::{self, Effort, Fbs, Foba, Grahtp, Grasp, Limits, Solution, Solver, Status, Step};
 use ksparse::{Auto, Custom, Error, Risk, SparseRef, Sparsity};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -341,7 +341,7 @@ fn what_a_solver_cannot_do_is_said() {
 /// Each solver with these limits.
 fn limited(limits: Limits) -> Vec<Box<dyn Solver>> {
     vec![
-        Box::new(Auto { limits }),
+        Box::new(Auto { limits, effort: Effort::QUICK }),
         Box::new(Grahtp { limits, ..Grahtp::default() }),
         Box::new(Grahtp { limits, ..Grahtp::fast() }),
         Box::new(Grahtp { limits, step: Step::Fixed(0.01), ..Grahtp::default() }),
@@ -383,6 +383,17 @@ fn limits_and_watchers_end_a_run_with_the_best_point_so_far() {
         assert_eq!((solution.iterations, solution.status, calls), (2, Status::Stopped, 2), "{}", solver.name());
         assert!(solution.value <= best, "{}", solver.name());
     }
+    // A search for all k at once is asked between its rounds.
+    let mut calls = 0;
+    let watch = &mut |_: &ksparse::Progress| {
+        calls += 1;
+        ControlFlow::Break(())
+    };
+    let solution = Auto::default().solve(&risk, &k, None, watch).unwrap();
+    problem.check("auto", &solution, 12, &[]);
+    assert_eq!((solution.iterations, solution.status, calls), (1, Status::Stopped, 1));
+    let hurried = Auto { limits: Limits { time_limit: Some(Duration::ZERO), ..Limits::default() }, ..Auto::default() };
+    assert_eq!(hurried.fit(&risk, &k).unwrap().status, Status::TimeLimit);
 }
 
 #[test]

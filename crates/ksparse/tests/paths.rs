@@ -123,7 +123,9 @@ fn stopping_returns_what_was_done() {
     }
 
     let hurried = Path { time_limit: Some(Duration::ZERO), ..Path::over(1..=10) }.fit(&risk, &Auto::default()).unwrap();
-    assert_eq!((hurried.stopped, hurried.ks.len()), (Some(Status::TimeLimit), 1));
+    // All k are searched for at once: each has the best known, none is done.
+    assert_eq!((hurried.stopped, hurried.ks.len(), hurried.finished()), (Some(Status::TimeLimit), 10, 0));
+    assert!(hurried.solutions.windows(2).all(|pair| pair[1].value <= pair[0].value));
 
     let mut last = 0;
     let grid = Grid::over(1..=3, [0.1, 0.01]).solve(&risk, &Fbs::default(), &mut |progress| {

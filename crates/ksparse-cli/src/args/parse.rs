@@ -1,6 +1,6 @@
 //! Values of options, from text: every refusal says what is expected.
 
-use ksparse::solver::Step;
+use ksparse::solver::{Effort, Step};
 
 /// One or several k: `20`, `5,10,20`, `1:200`, `10:200:10`, and lists of those.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +16,11 @@ pub struct Words(pub Vec<String>);
 
 /// More values of k than this are a slip of the finger.
 const MOST_KS: usize = 1_000_000;
+
+/// How much to search.
+pub fn effort(text: &str) -> Result<Effort, String> {
+    text.parse().map_err(|_| "quick, normal, thorough, or a number: so many times normal".to_string())
+}
 
 /// A single k.
 pub fn one_k(text: &str) -> Result<usize, String> {

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::screen::Screen;
 use ksparse::Threads;
 use ksparse::solver::{
-    self, Auto, Diht, DualStep, Exact, Fbs, Foba, Grahtp, Grasp, Limits, Sdiht, Solver, Step, Svrght,
+    self, Auto, Diht, DualStep, Effort, Exact, Fbs, Foba, Grahtp, Grasp, Limits, Sdiht, Solver, Step, Svrght,
 };
 use std::time::Duration;
 
@@ -16,6 +16,12 @@ pub struct SolverArgs {
     /// The method (see below); auto is the best of them
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = solver::NAMES)]
     pub solver: String,
+
+    /// How much to search where searching is cheap: quick (one descent), normal, thorough (ten times normal's local
+    /// searches), or a number: so many times normal [auto; default: normal]
+    #[arg(long, value_name = "quick|normal|thorough|N", value_parser = parse::effort,
+          allow_hyphen_values = true)]
+    pub effort: Option<Effort>,
 
     /// Length of a gradient step: auto (needs no tuning), theory (as in the theorems) or a number [grahtp, fgrahtp,
     /// htp, iht, diht, sdiht; svrght, but for theory]
@@ -65,8 +71,13 @@ impl SolverArgs {
             );
             return Err(Failure::Input(message));
         }
-        for (option, given, owner) in [("--blocks", self.blocks, "sdiht"), ("--batch", self.batch, "svrght")] {
-            if given.is_some() && name != owner {
+        let owned = [
+            ("--blocks", self.blocks.is_some(), "sdiht"),
+            ("--batch", self.batch.is_some(), "svrght"),
+            ("--effort", self.effort.is_some(), "auto"),
+        ];
+        for (option, given, owner) in owned {
+            if given && name != owner {
                 let message = format!(
                     "{option} is for --solver {owner}, not for `{name}`: leave it out, or take --solver {owner}"
                 );
@@ -75,7 +86,10 @@ impl SolverArgs {
         }
         let gradient = |method: Grahtp| Grahtp { step: self.step, limits: self.limits(method.limits), ..method };
         Ok(match self.solver.as_str() {
-            "auto" => Box::new(Auto { limits: self.limits(Auto::default().limits) }),
+            "auto" => {
+                let own = Auto::default();
+                Box::new(Auto { limits: self.limits(own.limits), effort: self.effort.unwrap_or(own.effort) })
+            }
             "grahtp" => Box::new(gradient(Grahtp::default())),
             "fgrahtp" => Box::new(gradient(Grahtp::fast())),
             "htp" => Box::new(gradient(Grahtp::htp())),
@@ -96,6 +110,14 @@ impl SolverArgs {
             "exact" => Box::new(Exact { limits: self.limits(Exact::default().limits) }),
             name => solver::by_name(name)?,
         })
+    }
+
+    /// `Err` where `--effort` was given: a network is searched for in one way.
+    pub fn refuse_effort(&self) -> Result<()> {
+        match self.effort {
+            Some(_) => Err(Failure::Input("--effort is for `fit` and `path`: leave it out for networks".to_string())),
+            None => Ok(()),
+        }
     }
 
     /// The threads asked for, within reason: thousands take longer to start than most fits.

@@ -121,6 +121,7 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
         .map(|j| table.names.as_ref().map_or_else(|| format!("V{}", j + 1), |names| names[j].clone()))
         .collect();
     warn_about_constants(&model, &names, screen);
+    args.solver.refuse_effort()?;
     let default = graphical::default_solver(model.variables(), args.solver.limits(Limits::default()));
     let solver: &dyn Solver = if solver.name() == "auto" { &*default } else { solver };
 

@@ -109,6 +109,7 @@ fn lda(args: &LdaArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let train = columns(&data.samples, &chosen)?;
     let classes = Classes::of(&train, &data.signs).map_err(blame)?;
     let model = Precision::new(classes.covariance(&train, Units::Standardized).map_err(blame)?).map_err(blame)?;
+    args.solver.refuse_effort()?;
     let default = graphical::default_solver(model.variables(), args.solver.limits(Limits::default()));
     let solver: &dyn Solver = if solver.name() == "auto" { &*default } else { solver };
     let path = Path::over(args.k.0.iter().map(|&k| k.min(model.pairs())));

@@ -13,6 +13,7 @@
 mod dense;
 mod intercept;
 pub(crate) mod moments;
+mod picked;
 mod recentred;
 mod rows;
 mod scaled;
@@ -21,6 +22,7 @@ mod sparse;
 pub use crate::kernels::Entry;
 pub use dense::Dense;
 pub use intercept::WithIntercept;
+pub(crate) use picked::Picked;
 pub(crate) use recentred::Recentred;
 pub use rows::Rows;
 pub use scaled::Scaled;

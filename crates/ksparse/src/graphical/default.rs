@@ -15,7 +15,7 @@ const SMALL: usize = 40;
 /// ```
 pub fn default_solver(variables: usize, limits: Limits) -> Box<dyn Solver> {
     if variables <= SMALL {
-        Box::new(Auto { limits })
+        Box::new(Auto { limits, ..Auto::default() })
     } else {
         Box::new(Grahtp { scaled: true, limits, ..Grahtp::default() })
     }

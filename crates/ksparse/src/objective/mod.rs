@@ -81,6 +81,12 @@ pub trait Objective: Send + Sync {
         Ok(Box::new(FromGradients::new(self, support)))
     }
 
+    /// f over some of its coordinates (ascending, free ones among them), the others being 0; `None` where that is no
+    /// cheaper than f itself.
+    fn narrowed<'a>(&'a self, _coordinates: &[usize]) -> Result<Option<Box<dyn Objective + 'a>>> {
+        Ok(None)
+    }
+
     /// Moves a point where f is infinite to one where it is finite, on the same support: for functions that are not
     /// defined everywhere (a log-determinant), whose points may leave their domain when coordinates are dropped.
     fn repair(&self, _support: &[usize], _x: &mut [f64]) -> Result<()> {

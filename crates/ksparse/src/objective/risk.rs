@@ -17,7 +17,7 @@ mod point;
 
 use super::{BlockCost, LinearModel, Objective, Point, Profile, Samples};
 use crate::design::moments::Moments;
-use crate::design::{Design, Scaled, WithIntercept};
+use crate::design::{Design, Picked, Scaled, WithIntercept};
 use crate::error::{Error, Result, check_len, check_option, check_weights};
 use crate::kernels;
 use crate::loss::{Loss, Smoothness};
@@ -140,6 +140,25 @@ impl<'a> Risk<'a> {
             squares: self.squares.clone(),
             magnitudes: self.magnitudes.clone(),
             at_zero: OnceLock::new(),
+        }
+    }
+
+    /// The risk over some columns, the intercept's among them where there is one.
+    fn over(&self, columns: &[usize]) -> Risk<'_> {
+        let design: Arc<dyn Design + '_> = Arc::new(Picked::new(&*self.design, columns.to_vec()));
+        let at = |j: &usize| columns.binary_search(j).ok();
+        let squares = OnceLock::new();
+        if let Some(all) = self.squares.get() {
+            let _ = squares.set(columns.iter().map(|&j| all[j]).collect());
+        }
+        Risk {
+            data: Arc::clone(&design),
+            design,
+            moved: Arc::from([]),
+            free: self.free.iter().filter_map(at).collect(),
+            squares,
+            magnitudes: OnceLock::new(),
+            ..self.with_loss(Box::new(&*self.loss))
         }
     }
 
@@ -410,6 +429,10 @@ impl Objective for Risk<'_> {
         let restricted = RestrictedRisk::new(self, support);
         self.design.health()?;
         Ok(Box::new(restricted))
+    }
+
+    fn narrowed<'b>(&'b self, coordinates: &[usize]) -> Result<Option<Box<dyn Objective + 'b>>> {
+        Ok(Some(Box::new(self.over(coordinates))))
     }
 
     fn majorant(&self) -> Result<Option<Vec<f64>>> {

@@ -21,7 +21,8 @@ pub(super) fn run(
     hints: &[Solution],
     report: &mut Report,
 ) -> Result<PathSolution> {
-    let mut sweep = Sweep { path, started, objective, solver, report, solutions: Vec::new(), stopped: None };
+    let mut sweep =
+        Sweep { path, started, objective, solver, report, solutions: Vec::new(), at_once: 0, stopped: None };
     sweep.passes(hints)?;
     Ok(PathSolution {
         ks: path.ks[..sweep.solutions.len()].to_vec(),
@@ -37,12 +38,18 @@ struct Sweep<'a> {
     solver: &'a dyn Solver,
     report: &'a mut Report<'a>,
     solutions: Vec<Solution>,
+    /// As many of them were solved for in one computation, which has passed answers between them.
+    at_once: usize,
     stopped: Option<Status>,
 }
 
 impl Sweep<'_> {
     fn passes(&mut self, hints: &[Solution]) -> Result<()> {
-        for i in 0..self.path.ks.len() {
+        self.solve_first()?;
+        for i in self.at_once..self.path.ks.len() {
+            if self.stopped.is_some() {
+                return Ok(());
+            }
             let before = self.solutions.last().cloned();
             let mut found = self.solve(i, before.as_ref())?;
             if let Some(before) = &before {
@@ -75,7 +82,7 @@ impl Sweep<'_> {
     /// Offers every k what is left of the next one's answer; says which k profited.
     fn backward(&mut self) -> Result<Vec<bool>> {
         let mut improved = vec![false; self.solutions.len()];
-        for i in (0..self.solutions.len().saturating_sub(1)).rev() {
+        for i in (self.at_once..self.solutions.len().saturating_sub(1)).rev() {
             if self.stopped.is_some() {
                 break;
             }
@@ -159,27 +166,52 @@ impl Sweep<'_> {
         Sparsity::new(k).keep(self.path.keep.iter().copied())
     }
 
+    /// Those of the first k that the solver has answers for from one computation.
+    fn solve_first(&mut self) -> Result<()> {
+        let (ks, keep, objective) = (&self.path.ks, &self.path.keep, self.objective);
+        let largest = ks.last().copied().unwrap_or(0);
+        let solver = self.solver;
+        self.solutions = self.watched(largest, |watch| solver.solve_all(objective, ks, keep, watch))?;
+        self.at_once = self.solutions.len();
+        if let Some(reason) = self.stopped {
+            self.solutions.iter_mut().for_each(|solution| solution.status = reason);
+        }
+        Ok(())
+    }
+
     /// Runs the solver for the i-th k, minding the watcher and the clock.
     fn solve(&mut self, i: usize, start: Option<&Solution>) -> Result<Solution> {
         let k = self.path.ks[i];
+        let (sparsity, objective, solver) = (self.sparsity(k), self.objective, self.solver);
+        let before = self.stopped;
+        self.stopped = None;
+        let mut solution = self.watched(k, |watch| solver.solve(objective, &sparsity, start, watch))?;
+        if let (Some(reason), Status::Stopped) = (self.stopped, solution.status) {
+            solution.status = reason;
+        }
+        self.stopped = before.or(self.stopped);
+        Ok(solution)
+    }
+
+    /// Does some work for a k under the watcher and the clock; notes which of them stopped it.
+    fn watched<T>(
+        &mut self,
+        k: usize,
+        work: impl FnOnce(&mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<T>,
+    ) -> Result<T> {
         let done = self.solutions.len();
-        let sparsity = self.sparsity(k);
         let (report, started, limit) = (&mut *self.report, self.started, self.path.time_limit);
         let mut stopped = None;
-        let mut watch = |progress: &Progress| {
+        let result = work(&mut |progress: &Progress| {
             if report(k, done, progress).is_break() {
                 stopped = Some(Status::Stopped);
             } else if limit.is_some_and(|limit| started.elapsed() >= limit) {
                 stopped = Some(Status::TimeLimit);
             }
             if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let mut solution = self.solver.solve(self.objective, &sparsity, start, &mut watch)?;
-        if let (Some(reason), Status::Stopped) = (stopped, solution.status) {
-            solution.status = reason;
-        }
+        });
         self.stopped = self.stopped.or(stopped);
-        Ok(solution)
+        result
     }
 }
 

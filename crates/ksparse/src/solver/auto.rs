@@ -13,16 +13,18 @@
 //! small problems from further starts; answers are then mixed: the union of two is pruned and refined. A quadratic f
 //! ends at a point that no exchange of one coordinate among those looked at improves.
 //!
+//! Where a local search takes milliseconds all that gives way to a search for every k at once (`every_k.rs`).
+//!
 //! A loss with corners (hinge) has no second derivatives: it goes through the dual (`corners.rs`) and needs a ridge.
 
 use super::corners;
-use super::exchange::{Effort, polish};
+use super::every_k;
+use super::exchange::{Reach, polish};
 use super::grahtp::descend;
-use super::kick;
 use super::prune::{Drop, prune, widen_and_prune};
 use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
-use super::{Fbs, Limits, Progress, Solution, Solver, Status};
+use super::{Effort, Fbs, Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
 use crate::objective::{Objective, Risk};
 use crate::restricted::InnerOptions;
@@ -43,6 +45,8 @@ use std::ops::ControlFlow;
 pub struct Auto {
     /// When to stop; the tolerance is not used.
     pub limits: Limits,
+    /// How much to search where searching is cheap.
+    pub effort: Effort,
 }
 
 /// Trial refits stop this far (relatively) from the minimum; Newton's last step lands much nearer.
@@ -75,6 +79,12 @@ impl Solver for Auto {
         self.limits.validate()?;
         let limits = Limits { tolerance: 0.0, ..self.limits };
         let mut run = Run::with_subgradient(self.name(), objective, sparsity, &limits, watch)?;
+        if start.is_none()
+            && let Some((mut answers, status)) = every_k::search(&mut run, self.effort)?
+            && let Some(at) = answers.pop()
+        {
+            return run.finish(at, status);
+        }
         let first = run.begin(start)?;
         if let Some(samples) = objective.samples().filter(|_| objective.profile().corners) {
             let (at, status) = corners::search(&mut run, &Risk::of(samples), sparsity, first)?;
@@ -82,7 +92,8 @@ impl Solver for Auto {
         }
         let mut plan = Plan::new(&run);
         let (mut at, mut status) = search(&mut run, first, &plan)?;
-        let others = if start.is_none() { plan.other_starts(objective.dim(), &run.budget.free) } else { Vec::new() };
+        let searching = start.is_none() && self.effort != Effort::QUICK;
+        let others = if searching { plan.other_starts(objective.dim(), &run.budget.free) } else { Vec::new() };
         for other in others {
             if is_limit(status) {
                 break;
@@ -114,16 +125,19 @@ impl Solver for Auto {
             plan.drop = Drop::Cheapest;
             (at, status) = refine(&mut run, at, &plan, f64::INFINITY)?;
         }
-        let kicks = start.is_none() && kick::affordable(&objective.profile(), run.budget.k, objective.dim());
-        if kicks && !is_limit(status) {
-            let (next, limit) = kick::search(&mut run, at.clone())?;
-            let recorded = if next.value < at.value { run.record(&at, &next, None) } else { None };
-            at = next;
-            status = limit.or(recorded).unwrap_or(status);
-        }
         let x = at.x.clone();
         let at = run.refit(at.support, x, &InnerOptions::EXACT)?;
         run.finish(at, status)
+    }
+
+    fn solve_all(
+        &self,
+        objective: &dyn Objective,
+        ks: &[usize],
+        keep: &[usize],
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<Solution>> {
+        every_k::solve(self, objective, ks, keep, watch)
     }
 }
 
@@ -142,7 +156,7 @@ struct Plan {
     /// costs no pass over data and refits are all that counts.
     drop: Drop,
     /// Candidates of an ordinary exchange round, and of the last.
-    effort: Effort,
+    reach: Reach,
     /// Which other starts are cheap too: forward selection, or at least by blocks, backward elimination, forward
     /// selection from each coordinate.
     forward: bool,
@@ -181,7 +195,7 @@ impl Plan {
             second_order: !leaps.is_empty(),
             leaps,
             drop: if without_data { Drop::Smallest } else { Drop::Cheapest },
-            effort: Effort {
+            reach: Reach {
                 narrow,
                 wide: narrow.max((0.25 * budget / one) as usize),
                 tries: 10,
@@ -197,7 +211,7 @@ impl Plan {
 
     /// Precision of refits on a widened support.
     fn leap_refit(&self) -> InnerOptions {
-        InnerOptions { max_iterations: LEAP_STEPS, ..self.effort.refit }
+        InnerOptions { max_iterations: LEAP_STEPS, ..self.reach.refit }
     }
 
     fn other_starts(&self, dim: usize, free: &[usize]) -> Vec<OtherStart> {
@@ -239,7 +253,7 @@ fn begin_elsewhere(
     start: OtherStart,
 ) -> Result<Option<Iterate>> {
     let seed = match start {
-        OtherStart::Backward => return widen_and_prune(run, at, run.objective.dim(), plan.drop, &plan.effort.refit),
+        OtherStart::Backward => return widen_and_prune(run, at, run.objective.dim(), plan.drop, &plan.reach.refit),
         OtherStart::Blocks => return grow(run, plan).map(Some),
         OtherStart::Forward => None,
         OtherStart::ForwardFrom(j) => Some(Solution::guess(vec![j], vec![f64::MIN_POSITIVE])),
@@ -264,7 +278,7 @@ fn grow(run: &Run, plan: &Plan) -> Result<Iterate> {
             return Ok(at);
         }
         let x = run.carry(&at, &support);
-        at = run.refit(support, x, &plan.effort.refit)?;
+        at = run.refit(support, x, &plan.reach.refit)?;
     }
 }
 
@@ -305,7 +319,7 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
         }
     }
     // Exchanges; then leaps followed by exchanges: the longest until they fail, then shorter ones.
-    let narrow = Effort { wide: plan.effort.narrow, ..plan.effort };
+    let narrow = Reach { wide: plan.reach.narrow, ..plan.reach };
     let mut limit;
     (at, limit) = polish(run, at, &narrow, record_below)?;
     for &extra in &plan.leaps {
@@ -328,7 +342,7 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
     }
     if limit.is_none() {
         record_below = record_below.min(at.value);
-        let last = Effort { narrow: plan.effort.wide, ..plan.effort };
+        let last = Reach { narrow: plan.reach.wide, ..plan.reach };
         (at, limit) = polish(run, at, &last, record_below)?;
     }
     Ok((at, limit.unwrap_or(Status::SupportStable)))

@@ -8,7 +8,7 @@
 use super::auto::is_limit;
 use super::grahtp::descend;
 use super::run::{Iterate, Run};
-use super::{Auto, Diht, Limits, Progress, Sdiht, Solution, Solver, Status};
+use super::{Auto, Diht, Effort, Limits, Progress, Sdiht, Solution, Solver, Status};
 use crate::error::Result;
 use crate::loss::Huber;
 use crate::objective::{Objective, Risk};
@@ -27,7 +27,7 @@ pub(super) fn search(run: &mut Run, risk: &Risk, sparsity: &Sparsity, first: Ite
     let rounded = risk.with_loss(Box::new(Huber::default()));
     let start = (!first.support.is_empty()).then(|| Solution::guess(first.support.clone(), first.x.clone()));
     let limits = Limits { max_iterations: EPOCHS, time_limit: run.time_left(), tolerance: 1e-4 };
-    let auto = Auto { limits: Limits { max_iterations: 1000, ..limits } };
+    let auto = Auto { limits: Limits { max_iterations: 1000, ..limits }, effort: Effort::FEW_STARTS };
     let (whole, blocks) =
         (Diht { limits, refit: false, ..Diht::default() }, Sdiht { limits, refit: false, ..Sdiht::default() });
     let small = risk.profile().gradient <= SMALL;

@@ -27,7 +27,7 @@ use faer::{Accum, Mat, Par};
 
 /// How the search for exchanges is bounded.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Effort {
+pub(super) struct Reach {
     /// Candidates scored per round at first.
     pub narrow: usize,
     /// Candidates of the last look, before concluding that no pair gains.
@@ -55,19 +55,19 @@ struct Pair {
 pub(super) fn polish(
     run: &mut Run,
     mut at: Iterate,
-    effort: &Effort,
+    reach: &Reach,
     mut record_below: f64,
 ) -> Result<(Iterate, Option<Status>)> {
-    let mut width = effort.narrow.min(effort.wide);
+    let mut width = reach.narrow.min(reach.wide);
     loop {
         let scores = Scores::new(run, &at, run.gradient(&at)?, width)?;
         let mut next = match &scores {
-            Some(scores) => take_some(run, &at, scores, effort)?,
+            Some(scores) => take_some(run, &at, scores, reach)?,
             None => None,
         };
-        let narrow = scores.is_some() && width < effort.wide;
-        if next.is_none() && !narrow && effort.every_pair {
-            next = take_any(run, &at, effort)?;
+        let narrow = scores.is_some() && width < reach.wide;
+        if next.is_none() && !narrow && reach.every_pair {
+            next = take_any(run, &at, reach)?;
         }
         let limit = match next {
             Some(next) => {
@@ -81,7 +81,7 @@ pub(super) fn polish(
                 limit
             }
             None if narrow => {
-                width = effort.wide;
+                width = reach.wide;
                 None
             }
             None => return Ok((at, None)),
@@ -93,19 +93,19 @@ pub(super) fn polish(
 }
 
 /// The next point: many pairs at once if that falls at least half as far as the best pair alone promises, else fewer.
-fn take_some(run: &Run, at: &Iterate, scores: &Scores, effort: &Effort) -> Result<Option<Iterate>> {
+fn take_some(run: &Run, at: &Iterate, scores: &Scores, reach: &Reach) -> Result<Option<Iterate>> {
     let pairs = scores.disjoint_pairs(run, run.trifle(at, 1e-9)?);
     let Some(best) = pairs.first() else { return Ok(None) };
     let promising = pairs.iter().take_while(|p| p.gain >= 0.2 * best.gain).count();
     let mut count = promising.min((run.budget.k / 4).max(1));
     while count > 1 {
-        if let Some(next) = attempt(run, at, scores.after(at, &pairs[..count]), 0.5 * best.gain, effort)? {
+        if let Some(next) = attempt(run, at, scores.after(at, &pairs[..count]), 0.5 * best.gain, reach)? {
             return Ok(Some(next));
         }
         count /= 2;
     }
-    for pair in pairs.iter().take(effort.tries) {
-        if let Some(next) = attempt(run, at, scores.after(at, std::slice::from_ref(pair)), 0.0, effort)? {
+    for pair in pairs.iter().take(reach.tries) {
+        if let Some(next) = attempt(run, at, scores.after(at, std::slice::from_ref(pair)), 0.0, reach)? {
             return Ok(Some(next));
         }
     }
@@ -113,7 +113,7 @@ fn take_some(run: &Run, at: &Iterate, scores: &Scores, effort: &Effort) -> Resul
 }
 
 /// The first exchange of one coordinate that lowers f, small coefficients and large gradients first.
-fn take_any(run: &Run, at: &Iterate, effort: &Effort) -> Result<Option<Iterate>> {
+fn take_any(run: &Run, at: &Iterate, reach: &Reach) -> Result<Option<Iterate>> {
     let gradient = run.gradient(at)?;
     let outside = |j: &usize| !run.budget.is_free(*j) && at.support.binary_search(j).is_err();
     let mut entering: Vec<usize> = (0..gradient.len()).filter(outside).collect();
@@ -124,7 +124,7 @@ fn take_any(run: &Run, at: &Iterate, effort: &Effort) -> Result<Option<Iterate>>
         for &a in &leaving {
             let mut point: Vec<(usize, f64)> = at.as_sparse().iter().collect();
             point[a] = (j, 0.0);
-            if let Some(next) = attempt(run, at, point, 0.0, effort)? {
+            if let Some(next) = attempt(run, at, point, 0.0, reach)? {
                 return Ok(Some(next));
             }
         }
@@ -138,12 +138,12 @@ fn attempt(
     at: &Iterate,
     mut point: Vec<(usize, f64)>,
     least: f64,
-    effort: &Effort,
+    reach: &Reach,
 ) -> Result<Option<Iterate>> {
     point.sort_unstable_by_key(|e| e.0);
     let (support, x): (Vec<usize>, Vec<f64>) = point.into_iter().unzip();
     let bound = at.value - least - run.trifle(at, 1e-10)?;
-    let options = InnerOptions { abandon_above: bound, ..effort.refit };
+    let options = InnerOptions { abandon_above: bound, ..reach.refit };
     let (next, ended) = run.try_refit(support, x, &options)?;
     Ok((ended != Ended::Abandoned && next.value < bound).then_some(next))
 }

@@ -24,7 +24,10 @@
 mod ascent;
 mod auto;
 mod corners;
+mod curved;
 mod diht;
+mod effort;
+mod every_k;
 mod exact;
 mod exchange;
 mod fbs;
@@ -32,7 +35,7 @@ mod foba;
 mod grahtp;
 mod grasp;
 mod grow;
-mod kick;
+mod ladder;
 mod model;
 mod model_search;
 mod prune;
@@ -46,6 +49,7 @@ mod wide;
 pub use ascent::DualStep;
 pub use auto::Auto;
 pub use diht::Diht;
+pub use effort::Effort;
 pub use exact::Exact;
 pub use fbs::Fbs;
 pub use foba::{Foba, ForwardRule};
@@ -74,11 +78,9 @@ use std::time::Duration;
 /// let ten = Auto::default().fit_from(&risk, &Sparsity::new(10), &five)?;
 /// assert!(ten.value < five.value);
 ///
-/// // Watched, and cancelled in the second iteration.
-/// let stopped = Auto::default().solve(&risk, &Sparsity::new(10), None, &mut |progress| {
-///     if progress.iteration < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-/// })?;
-/// assert_eq!((stopped.status, stopped.iterations), (Status::Stopped, 2));
+/// // Watched, and cancelled in the first iteration.
+/// let stopped = Auto::default().solve(&risk, &Sparsity::new(10), None, &mut |_| ControlFlow::Break(()))?;
+/// assert_eq!((stopped.status, stopped.iterations), (Status::Stopped, 1));
 /// # Ok::<(), ksparse::Error>(())
 /// ```
 pub trait Solver: Send + Sync {
@@ -94,6 +96,18 @@ pub trait Solver: Send + Sync {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution>;
+
+    /// Answers for several k (ascending) from one computation: the same as one by one. They are for the first of these
+    /// k; for the others, perhaps all, each k is a computation of its own.
+    fn solve_all(
+        &self,
+        _objective: &dyn Objective,
+        _ks: &[usize],
+        _keep: &[usize],
+        _watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<Solution>> {
+        Ok(Vec::new())
+    }
 
     /// [`solve`](Self::solve) from zero, unwatched.
     fn fit(&self, objective: &dyn Objective, sparsity: &Sparsity) -> Result<Solution> {

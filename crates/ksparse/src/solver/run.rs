@@ -361,8 +361,27 @@ impl<'a> Run<'a> {
         self.limits.tolerance > 0.0 && moved <= self.limits.tolerance * length
     }
 
+    /// One of several answers of this run, as if it had been found at once.
+    pub fn answer(&self, at: Iterate, status: Status) -> Result<Solution> {
+        let row = TraceRow {
+            iteration: self.iterations,
+            value: at.value,
+            entered: at.support.len(),
+            left: 0,
+            step: None,
+            dual: None,
+            seconds: self.started.elapsed().as_secs_f64(),
+        };
+        self.solution(at, status, vec![row])
+    }
+
     /// The answer. Numbers beyond all bounds are none: `Err`.
-    pub fn finish(self, best: Iterate, status: Status) -> Result<Solution> {
+    pub fn finish(mut self, best: Iterate, status: Status) -> Result<Solution> {
+        let trace = std::mem::take(&mut self.trace);
+        self.solution(best, status, trace)
+    }
+
+    fn solution(&self, best: Iterate, status: Status, trace: Vec<TraceRow>) -> Result<Solution> {
         if !best.value.is_finite() {
             return Err(Error::Overflow { what: "objective at the best point" });
         }
@@ -375,7 +394,7 @@ impl<'a> Run<'a> {
             value: best.value,
             iterations: self.iterations,
             status: if best.attained { status } else { Status::Unattained },
-            trace: self.trace,
+            trace,
         })
     }
 }

@@ -85,7 +85,7 @@ impl Solver for Exact {
         Dual::new(risk, sparsity)?;
         let levels = self.levels(risk)?;
         let started = Instant::now();
-        let auto = Auto { limits: Limits { max_iterations: 1000, ..self.limits } };
+        let auto = Auto { limits: Limits { max_iterations: 1000, ..self.limits }, ..Auto::default() };
         let first = auto.solve(&levels[0], sparsity, start, watch)?;
         let time_limit = self.limits.time_limit.map(|limit| limit.saturating_sub(started.elapsed()));
         let run = Run::new(self.name(), &levels[0], sparsity, &Limits { time_limit, ..self.limits }, watch)?;

@@ -1,0 +1,189 @@
+//! Local searches on a smooth f that is not quadratic, for the ladder.
+//!
+//! Members enter one at a time by what they promise in units of curvature, the cheapest leave by the quadratic model,
+//! and pairs are exchanged as that model scores them (`exchange.rs`); every step is a refit of f itself. Over all
+//! coordinates most of that happens on a *working set*: the members and the coordinates that promise most, looked up
+//! in one pass over the data, and looked up again at the end.
+
+use super::exchange::{Reach, polish, screen};
+use super::ladder::{Landscape, Place};
+use super::prune::{Drop, prune};
+use super::run::{Iterate, Run, union};
+use super::swap::Ranking;
+use super::{Limits, Progress};
+use crate::error::Result;
+use crate::objective::{Objective, Profile};
+use crate::restricted::InnerOptions;
+use crate::sparsity::Sparsity;
+use std::ops::ControlFlow;
+
+/// Refits on the way stop this far (relatively) from the minimum; Newton's last step lands much nearer.
+const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
+
+/// Candidates of a working set, and of a round of exchanges.
+fn working(k: usize) -> usize {
+    4 * k + 50
+}
+
+fn candidates(k: usize) -> usize {
+    2 * k + 50
+}
+
+/// The work of one step (a newcomer, an exchange) among some coordinates: a gradient and the curvatures (passes over
+/// memory, twice as dear as they look), the pairs, a refit. Samples are counted by what a column costs.
+pub(super) fn step(profile: &Profile, dim: usize, k: usize) -> f64 {
+    let rows = profile.gradient / dim.max(1) as f64;
+    let pairs = (k * candidates(k).min(dim)) as f64;
+    4.0 * profile.gradient + pairs * (rows / 6.0 + k as f64 / 2.0) + 2.0 * rows * ((k * k) as f64 / 3.0 + 20.0)
+}
+
+/// The work of a local search for k among all coordinates: some passes, and the steps on a working set.
+pub(super) fn local_search(profile: &Profile, dim: usize, k: usize) -> f64 {
+    let share = (working(k) as f64 / dim as f64).min(1.0);
+    let part = Profile { gradient: share * profile.gradient, ..*profile };
+    3.0 * step(profile, dim, k) + 1.5 * k as f64 * step(&part, working(k).min(dim), k)
+}
+
+/// f over some coordinates.
+pub(super) struct Curved<'a> {
+    whole: &'a dyn Objective,
+    /// f over the coordinates listed, unless they are all.
+    part: Option<Box<dyn Objective + 'a>>,
+    coordinates: Vec<usize>,
+    free: &'a [usize],
+}
+
+impl<'a> Curved<'a> {
+    pub fn new(whole: &'a dyn Objective, free: &'a [usize]) -> Self {
+        Self { whole, part: None, coordinates: (0..whole.dim()).collect(), free }
+    }
+
+    fn objective(&self) -> &dyn Objective {
+        self.part.as_deref().unwrap_or(self.whole)
+    }
+
+    /// Where some coordinates stand in the list, those that are there.
+    fn places(&self, coordinates: &[usize]) -> Vec<usize> {
+        coordinates.iter().filter_map(|j| self.coordinates.binary_search(j).ok()).collect()
+    }
+
+    /// Does something in a run for k; returns it with the number of points that the run went through.
+    fn run<T>(&self, k: usize, work: impl FnOnce(&mut Run) -> Result<T>) -> Result<(T, usize)> {
+        let mut steps = 0;
+        let watch = &mut |_: &Progress| {
+            steps += 1;
+            ControlFlow::Continue(())
+        };
+        let limits = Limits { tolerance: 0.0, max_iterations: usize::MAX, time_limit: None };
+        let sparsity = Sparsity::new(k).keep(self.places(self.free));
+        let result = work(&mut Run::new("auto", self.objective(), &sparsity, &limits, watch)?)?;
+        Ok((result, steps))
+    }
+
+    fn step(&self, k: usize) -> f64 {
+        step(&self.objective().profile(), self.coordinates.len(), k)
+    }
+}
+
+impl Landscape for Curved<'_> {
+    type Place<'s>
+        = Bend<'s>
+    where
+        Self: 's;
+
+    // Fewer answers are no better than their neighbours than on a quadratic f without a ridge, and each look is dearer.
+    const PATIENCE: usize = 2;
+
+    fn coordinates(&self) -> &[usize] {
+        &self.coordinates
+    }
+
+    fn free(&self) -> &[usize] {
+        self.free
+    }
+
+    fn begin<'s>(&'s self, support: &[usize]) -> Result<Bend<'s>> {
+        let mut places = union(&self.places(support), &self.places(self.free));
+        places.dedup();
+        let k = places.len() - self.places(self.free).len();
+        let zeros = vec![0.0; places.len()];
+        let (at, _) = self.run(k, |run| run.refit(places, zeros, &LOOSE))?;
+        Ok(Bend { land: self, at, work: self.step(k) })
+    }
+
+    fn narrowed(&self, coordinates: Vec<usize>) -> Result<Self> {
+        let part = self.whole.narrowed(&coordinates)?;
+        Ok(Self { whole: self.whole, part, coordinates, free: self.free })
+    }
+}
+
+/// A support with f at its minimum there, by places in the list of coordinates.
+#[derive(Clone)]
+pub(super) struct Bend<'s> {
+    land: &'s Curved<'s>,
+    at: Iterate,
+    work: f64,
+}
+
+impl Bend<'_> {
+    /// [`settle`](Place::settle) with every step among all the coordinates of the land.
+    fn settle_here(&mut self, k: usize) -> Result<()> {
+        let width = candidates(k);
+        let reach = Reach { narrow: width, wide: width, tries: 4, every_pair: false, refit: LOOSE };
+        let (first, free) = (self.at.clone(), self.land.places(self.land.free).len());
+        let (at, steps) = self.land.run(k, |run| {
+            let mut at = first;
+            if at.support.len() > run.budget.k + free
+                && let Some(pruned) = prune(run, &at, at.support.clone(), Drop::Cheapest, &LOOSE)?
+            {
+                at = pruned;
+            }
+            while at.support.len() < run.budget.k + free {
+                let support = Ranking::new(&run.budget, &at, run.gradient(&at)?, run.units(&at)?, 1).grown(&at, 1);
+                if support.len() == at.support.len() {
+                    break;
+                }
+                let x = run.carry(&at, &support);
+                at = run.refit(support, x, &LOOSE)?;
+                run.poll(&at, 0, None);
+            }
+            Ok(polish(run, at, &reach, f64::NEG_INFINITY)?.0)
+        })?;
+        self.at = at;
+        self.work += (steps + 1) as f64 * self.land.step(k);
+        Ok(())
+    }
+}
+
+impl Place for Bend<'_> {
+    fn value(&self) -> f64 {
+        self.at.value
+    }
+
+    fn support(&self) -> Vec<usize> {
+        let members = self.at.support.iter().map(|&place| self.land.coordinates[place]);
+        members.filter(|j| self.land.free.binary_search(j).is_err()).collect()
+    }
+
+    fn settle(&mut self, k: usize) -> Result<()> {
+        let land = self.land;
+        let size = working(k);
+        if land.part.is_none() && land.coordinates.len() > 2 * size {
+            let (set, _) = land.run(k, |run| {
+                let promising = screen(run, &self.at, run.gradient(&self.at)?, size)?;
+                Ok(union(&union(&promising, &self.at.support), land.free))
+            })?;
+            let set = land.narrowed(set)?;
+            let mut inside = set.begin(&self.support())?;
+            inside.settle_here(k)?;
+            let settled = land.begin(&inside.support())?;
+            self.work += land.step(k) + inside.work + settled.work;
+            self.at = settled.at;
+        }
+        self.settle_here(k)
+    }
+
+    fn work(&self) -> f64 {
+        self.work
+    }
+}

@@ -1,0 +1,132 @@
+//! Answers for all k from one search (`ladder.rs`), where local searches are cheap.
+
+use super::curved::{self, Curved};
+use super::ladder::{FLIGHTS, Ladder, Landscape};
+use super::run::{Iterate, Run};
+use super::wide::Space;
+use super::{Auto, Effort, Limits, Progress, Solution, Solver, Status};
+use crate::error::Result;
+use crate::objective::{Objective, Profile};
+use crate::restricted::InnerOptions;
+use crate::sparsity::{SparseRef, Sparsity};
+use std::ops::ControlFlow;
+
+/// Multiply-adds of a flight: half a second to a second of one thread. Where f is not quadratic they are dearer, and
+/// fewer find as much: with a ridge, ten times the work rarely changed the third digit.
+fn work(profile: &Profile, effort: Effort) -> f64 {
+    effort.factor() * if profile.quadratic { 1.6e9 } else { 5e8 }
+}
+
+/// Local searches that a flight must be able to pay for to be worth climbing.
+const WORTHWHILE: f64 = 10.0;
+
+/// The ends of the flights that lead up to the run's k, as many of them as can be afforded.
+fn flights(run: &Run, effort: Effort) -> Result<Vec<usize>> {
+    let (objective, free, k) = (run.objective, &run.budget.free, run.budget.k);
+    let (profile, dim) = (objective.profile(), objective.dim());
+    let counted = dim - free.len();
+    let mut ends = Vec::new();
+    if !profile.quadratic && objective.narrowed(free)?.is_none() {
+        return Ok(ends);
+    }
+    for end in FLIGHTS {
+        let below = ends.last().copied().unwrap_or(0);
+        let end = end.min(counted);
+        if below >= k || end == below || WORTHWHILE * local_search(&profile, dim, end) > work(&profile, effort) {
+            break;
+        }
+        ends.push(end);
+    }
+    Ok(ends)
+}
+
+/// The work of a local search for k among all coordinates: growing forward, and as many exchanges again.
+fn local_search(profile: &Profile, dim: usize, k: usize) -> f64 {
+    match profile.hessian {
+        Some(cost) if profile.quadratic => 6.0 * (k * k * dim) as f64 + 0.4 * k as f64 * cost.of(1, dim),
+        Some(_) => curved::local_search(profile, dim, k),
+        None => f64::INFINITY,
+    }
+}
+
+/// The minimum on the best support found for every size from 0 to the run's k: f never rises. `None` where searching
+/// on a ladder is too dear for that k.
+pub(super) fn search(run: &mut Run, effort: Effort) -> Result<Option<(Vec<Iterate>, Status)>> {
+    let (objective, free) = (run.objective, run.budget.free.clone());
+    let (profile, dim) = (objective.profile(), objective.dim());
+    let ends = flights(run, effort)?;
+    if ends.last().is_none_or(|&end| end < run.budget.k) {
+        return Ok(None);
+    }
+    if !profile.quadratic {
+        return climb(run, &Curved::new(objective, &free), &ends, effort).map(Some);
+    }
+    let origin = objective.at(SparseRef::ZERO)?;
+    let (Some(hessian), Some(cost)) = (origin.hessian()?, profile.hessian) else { return Ok(None) };
+    let space = Space::new(&*origin, hessian, &free, cost.of(1, dim) / dim as f64)?;
+    climb(run, &space, &ends, effort).map(Some)
+}
+
+fn climb<L: Landscape>(run: &mut Run, all: &L, ends: &[usize], effort: Effort) -> Result<(Vec<Iterate>, Status)> {
+    let mut ladder = Ladder::new();
+    let mut best = run.begin(None)?;
+    // Data that are not finite are found out here.
+    run.gradient(&best)?;
+    let mut answers = vec![best.clone()];
+    let mut limit = None;
+    for &end in ends {
+        ladder.climb(all, end, work(&run.objective.profile(), effort), &mut |ladder| {
+            let next = minimum(run, ladder.best(run.budget.k))?;
+            limit = if next.value < best.value {
+                let limit = run.record(&best, &next, None);
+                best = next;
+                limit
+            } else {
+                run.poll(&best, 0, None)
+            };
+            Ok(limit.is_none())
+        })?;
+        if limit.is_some() {
+            break;
+        }
+    }
+    for k in 1..=run.budget.k {
+        let at = minimum(run, ladder.best(k))?;
+        let before = &answers[k - 1];
+        answers.push(if at.value < before.value { at } else { before.clone() });
+    }
+    let last = &answers[run.budget.k];
+    if last.value < best.value {
+        limit = limit.or(run.record(&best, last, None));
+    }
+    Ok((answers, limit.unwrap_or(Status::SupportStable)))
+}
+
+/// f at its minimum on some coordinates and the free ones.
+fn minimum(run: &Run, counted: &[usize]) -> Result<Iterate> {
+    let mut support: Vec<usize> = counted.iter().chain(&run.budget.free).copied().collect();
+    support.sort_unstable();
+    let zeros = vec![0.0; support.len()];
+    run.refit(support, zeros, &InnerOptions::EXACT)
+}
+
+/// One solution for each of the first of these k that the ladder can be climbed to.
+pub(super) fn solve(
+    auto: &Auto,
+    objective: &dyn Objective,
+    ks: &[usize],
+    keep: &[usize],
+    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Vec<Solution>> {
+    auto.limits.validate()?;
+    let limits = Limits { tolerance: 0.0, ..auto.limits };
+    let largest = Sparsity::new(ks.last().copied().unwrap_or(0)).keep(keep.iter().copied());
+    let mut run = Run::with_subgradient(auto.name(), objective, &largest, &limits, watch)?;
+    let counted = objective.dim() - run.budget.free.len();
+    let top = flights(&run, auto.effort)?.last().copied().unwrap_or(0);
+    let covered: Vec<usize> = ks.iter().copied().filter(|&k| k.min(counted) <= top).collect();
+    let Some(&last) = covered.last() else { return Ok(Vec::new()) };
+    run.budget.k = last.min(counted);
+    let Some((answers, status)) = search(&mut run, auto.effort)? else { return Ok(Vec::new()) };
+    covered.iter().map(|&k| run.answer(answers[k.min(answers.len() - 1)].clone(), status)).collect()
+}
