@@ -68,9 +68,10 @@ fn every_experiment_runs_quickly_and_the_report_shows_all() {
 /// The page as a real browser understands it: all sections and figures there, nothing wider than the window, nothing
 /// fetched.
 fn check_in_browser(file: &Path, ids: &[&str]) {
-    let look = "const d=document,s=[...d.querySelectorAll('figure svg')];\
-        const flat=s.filter(e=>{const b=e.getBoundingClientRect();return b.width<100||b.height<60}).length;\
-        d.title=[...d.querySelectorAll('section')].map(e=>e.id).join(',')+'; figures '+(s.length>0)+'; flat '+flat+'; '+";
+    let look = "const d=document,s=[...d.querySelectorAll('figure svg')];const flat=s.filter(e=>{const \
+        b=e.getBoundingClientRect();return \
+        b.width<100||b.height<60}).length;d.title=[...d.querySelectorAll('section')].map(e=>e.id).join(',')+'; \
+        figures '+(s.length>0)+'; flat '+flat+'; '+";
     let page = fs::read_to_string(file).expect("the report");
     let script = format!("{look}{}", headless::MANNERS);
     let Some(title) = headless::title(&page, &script).expect("the browser runs") else { return };
@@ -104,8 +105,20 @@ fn an_interrupted_run_goes_on_where_it_was() {
     assert!(succeed(&run).contains(" 0 to run"));
     assert_eq!(rows(folder.path(), "E1"), whole);
 
-    // More replicas later: the old cells stay.
+    // Compressed, which is how results are kept: the same rows, and it stays so.
+    let packed = folder.path().join("E1.csv.zst");
+    fs::write(&packed, zstd::encode_all(text.as_bytes(), 3).expect("compressed")).expect("written");
+    fs::remove_file(&file).expect("removed");
+    assert!(succeed(&run).contains(" 0 to run"));
     let more = ["E1", "--quick", "--replicas", "2", "--seed", "7", "--out", out];
+    succeed(&more);
+    assert!(!file.exists(), "compressed as before");
+    let unpacked = zstd::decode_all(fs::File::open(&packed).expect("there")).expect("sound");
+    fs::write(&file, unpacked).expect("written");
+    assert!(rows(folder.path(), "E1").len() > whole.len());
+    fs::remove_file(&packed).expect("removed");
+
+    // More replicas later: the old cells stay.
     succeed(&more);
     assert_eq!(rows(folder.path(), "E1").iter().filter(|row| whole.contains(row)).count(), whole.len());
 

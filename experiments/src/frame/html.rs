@@ -21,10 +21,10 @@ pub(super) fn write_page(experiment: &dyn Experiment, rows: &[Row], settings: &S
     let about = about(experiment, settings);
     let body = section(experiment, &page, &about, rows.len());
     let file = settings.out.join(format!("{id}.html"));
-    write_file(&file, &document(&format!("{id} {}", experiment.title()), &body))?;
+    write_file(&file, document(&format!("{id} {}", experiment.title()), &body))?;
     files.push(file);
     let file = settings.out.join(format!("{id}.md"));
-    write_file(&file, &markdown::page(experiment, &page, &about, rows.len()))?;
+    write_file(&file, markdown::page(experiment, &page, &about, rows.len()))?;
     files.push(file);
     Ok(files)
 }
@@ -48,12 +48,14 @@ pub fn report(all: &[Box<dyn Experiment>], settings: &Settings, file: &Path) -> 
         sections.push_str(&section(experiment.as_ref(), &page, &about(experiment.as_ref(), settings), rows.len()));
     }
     let body = format!(
-        "<header><h1>The papers' experiments, run again</h1><p>Every figure and table is drawn from the rows in the CSV files beside this report. \
+        "<header><h1>The papers' experiments, run again</h1><p>\
+            Every figure and table is drawn from the rows in the CSV files beside this report. \
          Each section ends with the findings of the papers, one by one, beside what was found here.</p></header>\
-         <nav><ul>{contents}</ul></nav><div class=\"wide\"><table><caption>Findings</caption><thead><tr><th>experiment</th><th>agree</th><th>in part</th>\
+         <nav><ul>{contents}</ul></nav><div class=\"wide\"><table><caption>Findings</caption><thead><tr><th>\
+         experiment</th><th>agree</th><th>in part</th>\
          <th>differ</th><th>open</th></tr></thead><tbody>{score}</tbody></table></div>{sections}"
     );
-    write_file(file, &document("The papers' experiments, run again", &body))
+    write_file(file, document("The papers' experiments, run again", &body))
 }
 
 fn about(experiment: &dyn Experiment, settings: &Settings) -> String {
@@ -127,22 +129,30 @@ fn finding(out: &mut String, finding: &Finding) {
 
 fn document(title: &str, body: &str) -> String {
     format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+            <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
          <title>{}</title><style>{STYLE}</style></head><body><main>{body}</main></body></html>\n",
         escape(title)
     )
 }
 
 const STYLE: &str = "
-:root{color-scheme:light dark;--page:#fff;--ink:#1c1f24;--muted:#5a616b;--rule:#e1e4e8;--tint:#f6f7f9;--yes:#00734f;--part:#8a5a00;--no:#b33c00}
-@media(prefers-color-scheme:dark){:root{--page:#15181d;--ink:#eceef1;--muted:#a4abb6;--rule:#2c3138;--tint:#1c2026;--yes:#3fd0a4;--part:#f2bd4b;--no:#ff8a4c}}
-body{margin:0;background:var(--page);color:var(--ink);font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif}
+:root{color-scheme:light dark;--page:#fff;--ink:#1c1f24;--muted:#5a616b;--rule:#e1e4e8;--tint:#f6f7f9;--yes:#00734f;\
+--part:#8a5a00;--no:#b33c00}
+@media(prefers-color-scheme:dark){:root{--page:#15181d;--ink:#eceef1;--muted:#a4abb6;--rule:#2c3138;--tint:#1c2026;\
+--yes:#3fd0a4;--part:#f2bd4b;--no:#ff8a4c}}
+body{margin:0;background:var(--page);color:var(--ink);font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,\
+Helvetica,Arial,sans-serif}
 main{max-width:960px;margin:0 auto;padding:24px 20px 80px}
-h1{font-size:30px;line-height:1.2;margin:16px 0 8px}h2{font-size:23px;margin:56px 0 8px;padding-top:16px;border-top:1px solid var(--rule)}h3{font-size:18px;margin:32px 0 8px}
+h1{font-size:30px;line-height:1.2;margin:16px 0 8px}h2{font-size:23px;margin:56px 0 8px;padding-top:16px;\
+border-top:1px solid var(--rule)}h3{font-size:18px;margin:32px 0 8px}
 a{color:inherit}nav ul{columns:2;padding-left:20px}.absent{color:var(--muted)}
 figure{margin:24px 0}figcaption,caption,.about{color:var(--muted);font-size:14px}caption{text-align:left;padding:6px 0}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:14px;margin:16px 0;font-variant-numeric:tabular-nums}
-th,td{padding:4px 12px 4px 0;text-align:right;border-bottom:1px solid var(--rule);white-space:nowrap}th:first-child{text-align:left}thead th{color:var(--muted);font-weight:500}
-.findings{padding-left:22px}.findings li{margin:14px 0;padding:10px 14px;background:var(--tint);border-radius:6px}.findings p{margin:4px 0}
-.paper{font-style:italic}.reason{color:var(--muted);font-size:15px}.agrees{color:var(--yes)}.partly{color:var(--part)}.differs{color:var(--no)}.open{color:var(--muted)}
+th,td{padding:4px 12px 4px 0;text-align:right;border-bottom:1px solid var(--rule);white-space:nowrap}\
+th:first-child{text-align:left}thead th{color:var(--muted);font-weight:500}
+.findings{padding-left:22px}.findings li{margin:14px 0;padding:10px 14px;background:var(--tint);border-radius:6px}\
+.findings p{margin:4px 0}
+.paper{font-style:italic}.reason{color:var(--muted);font-size:15px}.agrees{color:var(--yes)}.partly{color:var(--part)}\
+.differs{color:var(--no)}.open{color:var(--muted)}
 .about{margin-top:24px}";

@@ -27,7 +27,7 @@ pub fn run(experiment: &dyn Experiment, settings: &Settings, draw: bool) -> Resu
     run_cells(experiment, settings, &timed, 1, &mut store, &bar)?;
     bar.finish_and_clear();
     if !draw {
-        store.rewrite(&cells)?;
+        store.close(&cells)?;
         let about = machine::about(&store.rows());
         write_file(&settings.out.join(format!("{}.about", experiment.id())), &about)?;
     }

@@ -1,10 +1,13 @@
 //! The CSV of an experiment: finished cells only, appended one by one, read back after an interruption.
+//!
+//! Whoever keeps results may compress the file (`E1.csv.zst`): it is read where there is no plain one, and a run that
+//! adds to it leaves it compressed.
 
 use super::cell::{self, Cell, Row};
 use super::{Experiment, Failure, Result, Settings};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{Error, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Finished cells by key, on disk and in memory.
@@ -26,9 +29,8 @@ impl Store {
         let measures = experiment.measures().len();
         let header = cell::header(experiment.measures());
         let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(source) => return Err(Failure::File { path, source }),
+            Err(e) if e.kind() == ErrorKind::NotFound => unpacked(&packed(&path))?,
+            text => text.map_err(|source| Failure::File { path: path.clone(), source })?,
         };
         let mut store = Self { path, measures, header, order: Vec::new(), finished: HashMap::new(), file: None };
         store.load(&text)?;
@@ -110,12 +112,25 @@ impl Store {
         write_file(&self.path, &text)
     }
 
+    /// [`rewrite`](Self::rewrite) at the end of a run: compressed, where the file was.
+    pub fn close(&mut self, first: &[Cell]) -> Result<()> {
+        self.rewrite(first)?;
+        let packed = packed(&self.path);
+        if packed.exists() {
+            let text = fs::read(&self.path).map_err(|source| self.failure(source))?;
+            let bytes = zstd::encode_all(&text[..], 19).map_err(|source| self.failure(source))?;
+            write_file(&packed, &bytes)?;
+            fs::remove_file(&self.path).map_err(|source| self.failure(source))?;
+        }
+        Ok(())
+    }
+
     /// All rows, cell by cell.
     pub fn rows(&self) -> Vec<Row> {
         self.order.iter().flat_map(|key| self.finished[key].iter().cloned()).collect()
     }
 
-    fn failure(&self, source: std::io::Error) -> Failure {
+    fn failure(&self, source: Error) -> Failure {
         Failure::File { path: self.path.clone(), source }
     }
 }
@@ -137,14 +152,28 @@ fn lines_of(key: &str, rows: &[Row], measures: usize) -> String {
     cell::lines(&cell, rows, measures)
 }
 
+fn packed(path: &Path) -> PathBuf {
+    path.with_extension("csv.zst")
+}
+
+/// What a compressed file holds; nothing where there is none.
+fn unpacked(path: &Path) -> Result<String> {
+    let text = match File::open(path) {
+        Ok(file) => zstd::decode_all(file).and_then(|bytes| String::from_utf8(bytes).map_err(Error::other)),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(String::new()),
+        Err(e) => Err(e),
+    };
+    text.map_err(|source| Failure::File { path: path.to_path_buf(), source })
+}
+
 /// Writes beside and renames: there is the old file or the new one, never a part of it.
-pub(super) fn write_file(path: &Path, text: &str) -> Result<()> {
+pub(super) fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     let failure = |source| Failure::File { path: path.to_path_buf(), source };
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failure)?;
     }
     let beside = path.with_extension(format!("{}.tmp", path.extension().unwrap_or_default().to_string_lossy()));
     let mut file = File::create(&beside).map_err(failure)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failure)?;
+    file.write_all(contents.as_ref()).and_then(|()| file.sync_all()).map_err(failure)?;
     fs::rename(&beside, path).map_err(failure)
 }
