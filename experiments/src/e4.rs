@@ -3,9 +3,10 @@
 //! `O = B + sigma I`, pairs of B are 1 with probability 0.1, sigma such that cond(O) = p; 100 samples to fit, 100 to
 //! choose the number of edges (or the penalty) by their likelihood. Section 4.3 of arXiv 1311.5750.
 
+mod findings;
+
 use crate::frame::{
-    Cell, CpuClock, Curves, Experiment, Figure, Finding, Page, Result, Row, Settings, Summary, Table, Verdict, cpu,
-    summarise, verdict,
+    Cell, CpuClock, Curves, Experiment, Figure, Page, Result, Row, Settings, Summary, Table, cpu, summarise,
 };
 use crate::methods;
 use ksparse::design::{Design, Rows};
@@ -159,7 +160,7 @@ impl Experiment for PrecisionSimulation {
         let more: Vec<&Row> = rows.iter().filter(|row| row.cell.variant == WITH_MORE).collect();
         let with_more = |value: fn(&Row) -> f64| Curves::new(&more, &METHODS, |row| row.cell.p, value);
         page.tables.push(big_table("E4 with 1000 samples to fit and 1000 to choose k: is it the samples?", &more));
-        page.findings = findings(
+        page.findings = findings::findings(
             &simulated,
             &tuned_f,
             &tuned_error,
@@ -362,87 +363,14 @@ fn big_table(title: &str, rows: &[&Row]) -> Table {
 
 fn setting() -> Vec<String> {
     vec![
-        "O = B + sigma I, each pair of B is 1 with probability 0.1, sigma such that cond(O) = p; 100 samples to fit, 100 others whose likelihood chooses \
-         among 20 values of k (up to the lesser of a quarter of the pairs and 5 p) or 20 penalties (down to a hundredth of the least that leaves no edge). \
-         Every fit on one thread; times are CPU seconds, of the whole path where k is chosen and of one fit from scratch at the true k. GraHTP grows its support by blocks and \
-         ranks swaps by the quadratic model. GraSP ends after 20 iterations at the latest, after 5 from p = 120 on. FBS is run once for the largest k and read on its way. \
-         The largest entries of the tuned graphical lasso, as many as there are true edges, stand for it at the true k. Stability: edges found on more than half of ten \
-         random halves at the tuned k, refitted."
+        "O = B + sigma I, each pair of B is 1 with probability 0.1, sigma such that cond(O) = p; 100 samples to fit, \
+         100 others whose likelihood chooses among 20 values of k (up to the lesser of a quarter of the pairs and 5 \
+         p) or 20 penalties (down to a hundredth of the least that leaves no edge). Every fit on one thread; times \
+         are CPU seconds, of the whole path where k is chosen and of one fit from scratch at the true k. GraHTP grows \
+         its support by blocks and ranks swaps by the quadratic model. GraSP ends after 20 iterations at the latest, \
+         after 5 from p = 120 on. FBS is run once for the largest k and read on its way. The largest entries of the \
+         tuned graphical lasso, as many as there are true edges, stand for it at the true k. Stability: edges found \
+         on more than half of ten random halves at the tuned k, refitted."
             .to_string(),
-    ]
-}
-
-fn findings(
-    rows: &[&Row],
-    score: &Curves,
-    error: &Curves,
-    seconds: &Curves,
-    [more_score, more_error, as_sparse]: &[Curves; 3],
-) -> Vec<Finding> {
-    let better = |curves: &Curves, higher: bool| {
-        curves.count(|c, p| {
-            let (own, rival) = (c.at("grahtp", p)?, c.at("glasso", p)?);
-            Some(if higher { own > rival } else { own < rival })
-        })
-    };
-    let shown = |curves: &Curves, method: &str, digits: usize| {
-        let values: Vec<String> = curves.of(method).iter().map(|(p, s)| format!("{p}: {:.digits$}", s.mean)).collect();
-        format!("{} {}", methods::label(method), values.join(", "))
-    };
-    let list = |curves: &Curves, method: &str| shown(curves, method, 2);
-    let times = |methods: &[&str]| methods.iter().map(|m| shown(seconds, m, 3)).collect::<Vec<_>>().join("; ");
-    let both = |curves: &Curves| format!("{}; {}", list(curves, "grahtp"), list(curves, "glasso"));
-    let faster = |rival: &str| seconds.count(|c, p| Some(c.at("grahtp", p)? < c.at(rival, p)?));
-    let sparser = METHODS[..3].iter().map(|m| {
-        let own = rows.iter().filter(|r| r.record == "tuned" && r.cell.method == *m);
-        own.map(|r| r.measures[2]).sum::<f64>()
-            / rows.iter().filter(|r| r.record == "tuned" && r.cell.method == *m).count() as f64
-    });
-    let sparser: Vec<f64> = sparser.collect();
-    let lasso =
-        summarise(rows.iter().filter(|r| r.record == "tuned" && r.cell.method == "glasso").map(|r| r.measures[2]));
-    let fewer = lasso.map(|lasso| {
-        let yes = sparser.iter().filter(|mean| **mean < lasso.mean).count();
-        let agrees = if yes == sparser.len() { Verdict::Agrees } else { Verdict::Partly };
-        let means: Vec<String> = sparser.iter().map(|m| format!("{m:.0}")).collect();
-        (format!("mean edges {} against {:.0}", means.join(", "), lasso.mean), agrees)
-    });
-    vec![
-        Finding::new(
-            "GraHTP has the better F-score.",
-            verdict(better(score, true)).map(|v| (both(score), v)),
-        )
-        .because(format!(
-            "with 100 samples of 120 or 200 variables entries that are not shrunk overfit early: the likelihood stops at a third of the true edges or fewer, \
-             EBIC and stability at fewer still. Tested with 1000 samples: {}",
-            both(more_score)
-        )),
-        Finding::new(
-            "GraHTP has the smaller error.",
-            verdict(better(error, false)).map(|v| (both(error), v)),
-        )
-        .because(format!(
-            "on its support every entry of GraHTP is a maximum of the likelihood, and with 100 samples its variance outweighs the bias of the penalty. Tested with 1000 \
-             samples: {}",
-            both(more_error)
-        )),
-        Finding::new(
-            "GraHTP is much faster than GraSP.",
-            verdict(faster("grasp")).map(|v| (times(&["grahtp", "grasp"]), v)),
-        ),
-        Finding::new(
-            "GraHTP is much faster than FBS.",
-            verdict(faster("fbs")).map(|v| (times(&["grahtp", "fbs"]), v)),
-        )
-        .because("at p = 30 forward selection passes through all k with a hundred small refits; one fit at one k takes GraHTP less time at every p"),
-        Finding::new(
-            "GLasso is the fastest.",
-            verdict(seconds.best(&["glasso"], &["grahtp", "grasp", "fbs"], 1.0)).map(|v| (times(&["glasso", "grahtp"]), v)),
-        )
-        .because(format!(
-            "the path of penalties goes on to networks that the greedy paths do not reach; tested: as far as it has no more edges than they, it takes {}",
-            shown(as_sparse, "glasso", 3)
-        )),
-        Finding::new("The greedy methods are sparser than GLasso.", fewer),
     ]
 }

@@ -9,8 +9,10 @@
 //! same on Huber's loss with an IHT of constant step, 1/L, in place of this library's adaptive one. Its P is then what
 //! the others run for.
 
+mod findings;
+
 use crate::collections::{Collection, Split, collections};
-use crate::frame::{Cell, CpuClock, Curves, Experiment, Figure, Finding, Memo, Page, Result, Row, Settings, verdict};
+use crate::frame::{Cell, CpuClock, Curves, Experiment, Figure, Memo, Page, Result, Row, Settings};
 use crate::methods;
 use ksparse::certificate::{CertifyOptions, Epoch, certify};
 use ksparse::loss::{Hinge, Huber, Loss};
@@ -247,7 +249,7 @@ impl Experiment for DualSpeed {
                     &traces,
                 ));
             }
-            page.findings.push(quicker(&name, &curves, &fits));
+            page.findings.push(findings::quicker(&name, &curves, &fits));
         }
         page.figures.push(Figure::new(
             "times",
@@ -256,7 +258,7 @@ impl Experiment for DualSpeed {
         ));
         let caption = "P(w) less the best D so far, by epochs: an epoch of SDIHT is ten block steps.";
         page.figures.push(Figure::new("gaps", caption, gaps.to_svg()));
-        page.findings.push(gaps_fall(rows));
+        page.findings.push(findings::gaps_fall(rows));
         page
     }
 }
@@ -267,10 +269,14 @@ fn setting(rows: &[Row]) -> Vec<String> {
     sets.sort();
     sets.dedup();
     vec![format!(
-        "{}. All rows are fitted; rows of news20 are scaled to norm 1, as those of rcv1 are. lambda 0.002 and 0.0002 as in the paper. IHT stops when P changes by at most 1e-4 of itself from one iteration to the next; the others are timed until a \
-         P no greater is seen, or given up after {} s. One thread, CPU seconds; the copy of the data by rows is made before. IHT, HTP and SVR-GHT take this library's adaptive steps, DIHT and SDIHT (10 blocks) their \
-         default proximal ones, without refits; none is tuned, where the paper tunes all by grid search. SVR-GHT settles where its thresholding stands still, which depends on the step; on rcv1 with Huber's loss, \
-         constant steps of 15 and 60 with the default batch, and of 60 and 240 with batches of 2000, did not lead to IHT's value at k = 200, 600 and 1000 either.",
+        "{}. All rows are fitted; rows of news20 are scaled to norm 1, as those of rcv1 are. lambda 0.002 and 0.0002 \
+         as in the paper. IHT stops when P changes by at most 1e-4 of itself from one iteration to the next; the \
+         others are timed until a P no greater is seen, or given up after {} s. One thread, CPU seconds; the copy of \
+         the data by rows is made before. IHT, HTP and SVR-GHT take this library's adaptive steps, DIHT and SDIHT (10 \
+         blocks) their default proximal ones, without refits; none is tuned, where the paper tunes all by grid \
+         search. SVR-GHT settles where its thresholding stands still, which depends on the step; on rcv1 with Huber's \
+         loss, constant steps of 15 and 60 with the default batch, and of 60 and 240 with batches of 2000, did not \
+         lead to IHT's value at k = 200, 600 and 1000 either.",
         sets.join("; "),
         PATIENCE.as_secs()
     )]
@@ -301,103 +307,4 @@ fn gap_table(caption: &str, traces: &[&Row]) -> crate::frame::Table {
         table.push([methods::label(method).to_string()].into_iter().chain(LOOKS.iter().map(at)));
     }
     table
-}
-
-/// DIHT and SDIHT are faster than every primal method at every k.
-fn quicker(name: &str, seconds: &Curves, rows: &[&Row]) -> Finding {
-    let primal = ["htp", "svrght", "iht"];
-    let count = |method: &str| {
-        seconds.count(|c, x| {
-            let others = primal.iter().filter_map(|m| c.at(m, x)).reduce(f64::min)?;
-            Some(c.at(method, x).is_some_and(|own| own <= others))
-        })
-    };
-    let (whole, blocks) = (count("diht"), count("sdiht"));
-    let ratio = |a: &str, b: &str| seconds.ratio(a, b).map_or_else(|| "-".to_string(), |r| format!("{r:.2}"));
-    let ours = format!(
-        "DIHT faster than IHT, HTP and SVR-GHT at {} of {} k, SDIHT at {} of {}; time over IHT's: HTP {}, SVR-GHT {}, DIHT {}, SDIHT {}",
-        whole.0,
-        whole.1,
-        blocks.0,
-        blocks.1,
-        ratio("htp", "iht"),
-        ratio("svrght", "iht"),
-        ratio("diht", "iht"),
-        ratio("sdiht", "iht")
-    );
-    let both = (whole.0 + blocks.0, whole.1 + blocks.1);
-    Finding::new(
-        format!("{name}: DIHT and SDIHT are faster than every primal method."),
-        verdict(both).map(|v| (ours, v)),
-    )
-    .because(format!("{}{}", reason(name, seconds), plain_htp(rows)))
-}
-
-/// What is known about the difference: the rows with a constant step put it to the test.
-fn reason(name: &str, seconds: &Curves) -> String {
-    if name.contains(CONSTANT) {
-        let times = |m: &str| seconds.ratio(m, "iht").map_or("more than all".into(), |r| format!("{r:.2}"));
-        return format!(
-            "Here IHT has the constant step 1/L. DIHT takes {} of its time, SDIHT {}, HTP {}, SVR-GHT {}: against this yardstick the published order of the dual methods and IHT holds. HTP is hard to beat because it \
-             minimises exactly on each support by second derivatives.",
-            times("diht"),
-            times("sdiht"),
-            times("htp"),
-            times("svrght")
-        );
-    }
-    if name.contains("hinge") {
-        return "HTP is the exception, the dual methods leave IHT and SVR-GHT behind nearly everywhere: it takes as many swaps at once as lower f.".to_string();
-    }
-    "IHT takes Barzilai-Borwein steps here and HTP minimises exactly on its support; the rows with a constant step show what the step is worth. Where the dual methods do not arrive (Huber, lambda 0.0002), a refit on \
-     their support did not reach IHT's value either, tried on rcv1 at k = 200: there it is the support that differs."
-        .to_string()
-}
-
-/// What HTP is worth with a constant step, at the k where that was tried.
-fn plain_htp(rows: &[&Row]) -> String {
-    let Some(plain) = rows.iter().find(|r| r.cell.method == PLAIN) else { return String::new() };
-    let of = |method: &str| rows.iter().find(|r| r.cell.method == method && r.cell.k == plain.cell.k);
-    let time = |method: &str| {
-        let row = of(method).filter(|row| row.measures[2] > 0.0);
-        row.map_or_else(|| "does not arrive".to_string(), |row| format!("{:.2} s", row.seconds))
-    };
-    format!(
-        " HTP tested with a constant step of 1/L at k = {}: {}, where with the adaptive one it takes {}; IHT {}, SVR-GHT {}, DIHT {}, SDIHT {}.",
-        plain.cell.k,
-        time(PLAIN),
-        time("htp"),
-        time("iht"),
-        time("svrght"),
-        time("diht"),
-        time("sdiht")
-    )
-}
-
-/// The gap is about 1e-3 after 80 epochs of DIHT and 10 of SDIHT.
-fn gaps_fall(rows: &[Row]) -> Finding {
-    let at = |method: &str, epoch: usize| {
-        let own = rows.iter().filter(|r| r.record == TRACE && r.cell.method == method && r.iterations == epoch);
-        own.map(relative_gap).collect::<Vec<f64>>()
-    };
-    let (whole, blocks) = (at("diht", EPOCHS), at("sdiht", 10));
-    let low = |gaps: &[f64]| gaps.iter().filter(|g| **g <= 2e-3).count();
-    let list = |gaps: &[f64]| gaps.iter().map(|g| format!("{g:.1e}")).collect::<Vec<_>>().join(", ");
-    let ours = format!("relative gaps after 80 epochs of DIHT: {}; after 10 of SDIHT: {}", list(&whole), list(&blocks));
-    let count = (low(&whole) + low(&blocks), whole.len() + blocks.len());
-    // What is left of P at the end of DIHT's trace when the dual vector is the best there is.
-    let floor = |r: &Row| {
-        let end = rows.iter().find(|t| {
-            let same = t.cell.variant == r.cell.variant && t.cell.lambda == r.cell.lambda;
-            same && t.record == TRACE && t.cell.method == "diht" && t.iterations == EPOCHS
-        })?;
-        Some((end.objective - r.measures[1]) / end.objective)
-    };
-    let floors: Vec<f64> = rows.iter().filter(|r| r.cell.method == RELAXATION).filter_map(floor).collect();
-    let reason = format!(
-        "Where the gap stays, no dual vector closes it: the value of the relaxation, which D does not exceed, leaves a gap of {} to the P of DIHT after 80 epochs (in the same order).",
-        list(&floors)
-    );
-    let paper = "The gap falls to about 1e-3 in 80 epochs of DIHT and 10 of SDIHT.";
-    Finding::new(paper, verdict(count).map(|v| (ours, v))).because(reason)
 }
