@@ -63,7 +63,7 @@
 //! | [`select`] | the choice of k: information criteria, cross-validation |
 //! | [`certificate`] | how far a fit can be from the best of all, proven |
 //! | [`dual`] | the dual of a risk with a ridge: lower bounds on the k-sparse optimum |
-//! | [`graphical`] | sparse precision matrices: a network with exactly k edges, graphical lasso, discriminant analysis |
+//! | [`graphical`] | sparse precision matrices: networks of k edges, graphical lasso, discriminant analysis |
 //! | [`theory`] | constants and bounds of the theorems |
 //! | [`simulate`] | the data models of the papers, seeded |
 //!
@@ -71,16 +71,21 @@
 //!
 //! | for | take | it |
 //! |---|---|---|
-//! | an answer | [`Auto`] | starts like GraHTP and goes on with moves that need second derivatives, where those are affordable |
-//! | the published method, few iterations | [`Grahtp`](solver::Grahtp) | keeps the k largest of a gradient step and minimises on them |
-//! | very cheap iterations, many of them | [`Grahtp::fast`](solver::Grahtp::fast) | the same without the inner minimisation; not minimised on its support |
-//! | least squares by the textbook | [`Grahtp::htp`](solver::Grahtp::htp), [`Grahtp::iht`](solver::Grahtp::iht) | HTP and IHT, the step on the sum of squares |
+//! | an answer | [`Auto`] | starts like GraHTP, goes on with moves that need second derivatives where affordable |
+//! | the published method, few steps | [`Grahtp`](solver::Grahtp) | minimises on the k largest of a gradient step |
+//! | very cheap iterations, many of them | [`Grahtp::fast`](solver::Grahtp::fast) | the same, not minimised on them |
+//! | least squares by the textbook | [`Grahtp::htp`], [`Grahtp::iht`] | HTP and IHT, the step on the sum of squares |
 //! | another way through the supports | [`Grasp`](solver::Grasp) | minimises on up to 3k coordinates, then cuts to k |
 //! | an order of importance | [`Fbs`](solver::Fbs) | adds one coordinate at a time and never drops one |
 //! | the same with second thoughts | [`Foba`](solver::Foba) | drops coordinates again that have become cheap |
-//! | the hinge loss; a lower bound with every iterate | [`Diht`](solver::Diht), [`Sdiht`](solver::Sdiht) | climbs the dual, whole or by blocks of samples; needs a ridge |
-//! | steps on few rows at a time | [`Svrght`](solver::Svrght) | stochastic gradients with reduced variance, the k largest kept |
-//! | a proof that there is nothing better | [`Exact`](solver::Exact) | branch and bound: hundreds of columns, k up to 15 or so, a meaningful ridge |
+//! | the hinge loss; a bound with every step | [`Diht`], [`Sdiht`] | climbs the dual, at once or by blocks; a ridge |
+//! | steps on few rows at a time | [`Svrght`](solver::Svrght) | stochastic gradients of reduced variance, cut to k |
+//! | a proof of optimality | [`Exact`](solver::Exact) | branch and bound: hundreds of columns, k up to 15 |
+//!
+//! [`Grahtp::htp`]: solver::Grahtp::htp
+//! [`Grahtp::iht`]: solver::Grahtp::iht
+//! [`Diht`]: solver::Diht
+//! [`Sdiht`]: solver::Sdiht
 //!
 //! Down to FoBa every solver takes every smooth objective; the others need a [`Risk`]. All take a start
 //! ([`Solver::fit_from`]), free coordinates ([`Sparsity::keep`]) and a watcher that may end the run
@@ -153,6 +158,7 @@ pub mod path;
 mod relaxation;
 pub mod restricted;
 pub mod select;
+#[cfg(feature = "simulate")]
 pub mod simulate;
 pub mod solver;
 pub mod sparsity;

@@ -51,7 +51,7 @@ fn room(path: &Path, root: &Path) -> String {
 
 /// The rooms that a file names by `crate::`, its tests and its comments aside.
 fn named(text: &str) -> Vec<String> {
-    let code = text.split("#[cfg(test)]").next().unwrap();
+    let code = text.split("#[cfg(test)]").next().unwrap().split("#[cfg(all(test").next().unwrap();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
     let word = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     lines.flat_map(|line| line.split("crate::").skip(1).map(word).collect::<Vec<_>>()).collect()

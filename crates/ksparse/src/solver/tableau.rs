@@ -231,7 +231,7 @@ impl Tableau {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "simulate"))]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;

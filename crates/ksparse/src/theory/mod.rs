@@ -2,12 +2,15 @@
 //!
 //! | question | answer |
 //! |---|---|
-//! | how curved is f along s-sparse directions? | [`Curvature`]: [`restricted_eigenvalues`], [`logistic_curvature`], [`squared_hinge_curvature`], [`log_det_curvature`], [`risk_curvature`] |
+//! | how curved is f along s-sparse directions? | [`Curvature`]: [`restricted_eigenvalues`], [`risk_curvature`] |
+//! | ... for one loss? | [`logistic_curvature`], [`squared_hinge_curvature`], [`log_det_curvature`] |
 //! | does the papers' Condition C(s, zeta, rho) hold? | [`ConditionC`], from a [`Curvature`] |
 //! | which step makes GraHTP end and f fall? | [`ConditionC::step_bound`], [`ConditionC::guaranteed_decrease`] |
-//! | how fast does it approach a sparse target, for which steps? | [`ConditionC::grahtp`], [`ConditionC::fgrahtp`]: a [`Contraction`]; [`ConditionC::grahtp_steps`], [`ConditionC::fgrahtp_steps`] |
+//! | how fast does it approach a sparse target? | a [`Contraction`]: [`ConditionC::grahtp`], [`ConditionC::fgrahtp`] |
+//! | ... for which steps? | [`ConditionC::grahtp_steps`], [`ConditionC::fgrahtp_steps`] |
 //! | after how many iterations is the target exact? | [`Contraction::recovery_iterations`] |
-//! | how far may the target be from stationary? | [`logistic_gradient_bound`], [`squared_hinge_gradient_bound`], [`log_det_gradient_bound`] |
+//! | how far may the target be from stationary? | [`logistic_gradient_bound`], [`log_det_gradient_bound`], |
+//! | | [`squared_hinge_gradient_bound`] |
 //!
 //! From X.-T. Yuan, P. Li, T. Zhang, "Gradient Hard Thresholding Pursuit for Sparsity-Constrained Optimization", ICML
 //! 2014 and arXiv 1311.5750. Where a printed constant is not a bound or is far from tight, the function says so and
@@ -44,5 +47,5 @@ pub use losses::{
 pub(crate) use spectrum::least_row_gram_eigenvalue;
 pub use spectrum::{largest_gram_eigenvalue, restricted_eigenvalues};
 
-#[cfg(test)]
+#[cfg(all(test, feature = "simulate"))]
 mod tests;

@@ -1,10 +1,11 @@
-//! Code the compiler cannot check stays in one file of the whole workspace, and the lints that see to it stay on in
-//! every crate.
+//! What holds of all sources of the workspace: code the compiler cannot check stays in one file, and the lints that see
+//! to it stay on in every crate; the libraries can be packaged.
 
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const ALLOWED: &str = "crates/ksparse-io/src/mapped.rs";
 
@@ -59,5 +60,23 @@ fn every_crate_keeps_the_lint() {
         // The fuzz targets are made by a macro of the fuzzer.
         let fuzzer = name == "crates/ksparse-io/fuzz/Cargo.toml";
         assert!(forbids || denies || fuzzer, "{name}: the lint against it is off");
+    }
+}
+
+/// What a registry would get: every file a package needs is in it, and dependencies within the workspace have versions.
+#[test]
+fn the_libraries_can_be_packaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let libraries = ["ksparse", "ksparse-io", "ksparse-plot"];
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["package", "--offline", "--no-verify", "--allow-dirty", "--target-dir"]).arg(folder.path());
+    libraries.iter().for_each(|name| {
+        cargo.args(["--package", name]);
+    });
+    let done = cargo.current_dir(root()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    for name in libraries {
+        let file = folder.path().join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
+        assert!(file.is_file(), "{} is missing", file.display());
     }
 }
