@@ -3,8 +3,9 @@
 
     bench/text_table.py DATA [--ksparse target/release/ksparse] [--seed 1 2 3] [--solvers auto grahtp]
 
-DATA is any file the command reads, two labels. Four fifths of the rows are fitted, one fifth is predicted, with the papers' settings:
-lambda 1e-5, logistic scale 2, no intercept, k = 100, 200, ..., 1000. Prints tables in Markdown: means over the splits of all seeds.
+DATA is any file the command reads, two labels. Four fifths of the rows are fitted, one fifth is predicted, with the
+papers' settings: lambda 1e-5, logistic scale 2, no intercept, k = 100, 200, ..., 1000. Prints tables in Markdown: means
+over the splits of all seeds.
 """
 
 import argparse
@@ -41,8 +42,9 @@ def main():
             for solver in args.solvers:
                 for k in KS:
                     model = folder / "model.json"
-                    fit = json.loads(ksparse("fit", train, "-k", k, "--loss", "logistic", "--solver", solver, "--lambda", "1e-5",
-                                             "--logistic-scale", "2", "--no-intercept", "--json", "-o", model))
+                    fit = json.loads(ksparse("fit", train, "-k", k, "--loss", "logistic", "--solver", solver,
+                                             "--lambda", "1e-5", "--logistic-scale", "2", "--no-intercept", "--json",
+                                             "-o", model))
                     scores = json.loads(ksparse("predict", model, test, "--score", "--json"))
                     found = (scores["error"], fit["objective"], fit["seconds"])
                     rows.setdefault((k, solver), []).append(found)

@@ -1,7 +1,9 @@
-"""Processor seconds of scikit-learn's graphical lasso: `graphical_lasso.py SAMPLES fit|path K`, JSON to standard output.
+"""Processor seconds of scikit-learn's graphical lasso: `graphical_lasso.py SAMPLES fit|path K`, JSON to standard
+output.
 
-`fit`: the best of three fits at a penalty that leaves about K edges; the search for it is not timed. `path`: 20 penalties in geometric progression from the
-least that leaves no edge to a hundredth of it, each fitted from scratch as `GraphicalLassoCV` does within a fold.
+`fit`: the best of three fits at a penalty that leaves about K edges; the search for it is not timed. `path`: 20
+penalties in geometric progression from the least that leaves no edge to a hundredth of it, each fitted from scratch as
+`GraphicalLassoCV` does within a fold.
 """
 
 from __future__ import annotations

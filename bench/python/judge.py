@@ -2,8 +2,8 @@
 
     judge.py <data directory> < answers.json > scores.json
 
-`answers` maps a name to {"support": [...], "coefficients": [...] or absent, "diagonal": of a precision matrix}. A solver's own claim is
-never used. Nothing of ksparse is imported.
+`answers` maps a name to {"support": [...], "coefficients": [...] or absent, "diagonal": of a precision matrix}. A
+solver's own claim is never used. Nothing of ksparse is imported.
 """
 
 from __future__ import annotations
@@ -135,7 +135,8 @@ class Network(Restricted):
     def derivatives(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         v, i, j = la.inv(self.matrix(w)), self.i, self.j
         gradient = 2.0 * self.twice * (self.s - v)[i, j]
-        hessian = 2.0 * np.outer(self.twice, self.twice) * (v[np.ix_(i, i)] * v[np.ix_(j, j)] + v[np.ix_(i, j)] * v[np.ix_(j, i)])
+        products = v[np.ix_(i, i)] * v[np.ix_(j, j)] + v[np.ix_(i, j)] * v[np.ix_(j, i)]
+        hessian = 2.0 * np.outer(self.twice, self.twice) * products
         return gradient, hessian
 
     def test_error(self, w: np.ndarray) -> float | None:

@@ -1,7 +1,7 @@
 """Penalties: a search for the strength that leaves k non-zeros, in scikit-learn, liblinear, skglm and celer.
 
-The search is part of the fit, since it is what a user who wants k features must do; the judge's refit is not. The scale of the loss does not matter
-to a search: log(1 + exp(-2 m(w))) is log(1 + exp(-m(2 w))).
+The search is part of the fit, since it is what a user who wants k features must do; the judge's refit is not. The scale
+of the loss does not matter to a search: log(1 + exp(-2 m(w))) is log(1 + exp(-m(2 w))).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Fit = Callable[[], np.ndarray]
 
 
 def search(problem: Problem, strongest: float, solve: Callable[[float], np.ndarray], weakest: float = 1e-4) -> float:
-    """The strength that leaves k to 1.02 k non-zeros, by bisection of its logarithm from `weakest` x `strongest` on; where none does, the
-    weakest that leaves fewer than k."""
+    """The strength that leaves k to 1.02 k non-zeros, by bisection of its logarithm from `weakest` x `strongest` on;
+    where none does, the weakest that leaves fewer than k."""
     low, high = np.log(weakest * strongest), np.log(strongest)
     for fits in range(1, 31):
         middle = (low + high) / 2
@@ -31,7 +31,8 @@ def search(problem: Problem, strongest: float, solve: Callable[[float], np.ndarr
 
 
 def searched(problem: Problem, solve: Callable[[float], np.ndarray]) -> Fit:
-    """A fit that searches: `solve` takes a strength in the units of the mean loss, beyond the largest gradient at 0 all is 0."""
+    """A fit that searches: `solve` takes a strength in the units of the mean loss, beyond the largest gradient at 0 all
+    is 0."""
     strongest = float(np.abs(problem.x.T @ problem.y).max()) / len(problem.y) / (2.0 if problem.logistic else 1.0)
     last = np.zeros(0)
 
@@ -87,7 +88,8 @@ def skglm(problem: Problem, convex: bool) -> Callable[[float], np.ndarray]:
             kind = package.SparseLogisticRegression if problem.logistic else package.Lasso
             return kind(alpha=strength, fit_intercept=False)
         if problem.logistic:
-            return package.GeneralizedLinearEstimator(Logistic(), MCPenalty(strength, gamma=3.0), AndersonCD(fit_intercept=False))
+            solver = AndersonCD(fit_intercept=False)
+        return package.GeneralizedLinearEstimator(Logistic(), MCPenalty(strength, gamma=3.0), solver)
         return package.MCPRegression(alpha=strength, fit_intercept=False)
 
     return lambda strength: np.ravel(model(strength).fit(x, problem.y).coef_)
@@ -100,15 +102,18 @@ def celer(problem: Problem) -> Callable[[float], np.ndarray]:
     n = len(problem.y)
 
     def solve(strength: float) -> np.ndarray:
-        model = package.LogisticRegression(C=1.0 / (n * strength), fit_intercept=False) if problem.logistic else package.Lasso(
-            alpha=strength, fit_intercept=False)
+        if problem.logistic:
+            model = package.LogisticRegression(C=1.0 / (n * strength), fit_intercept=False)
+        else:
+            model = package.Lasso(alpha=strength, fit_intercept=False)
         return np.ravel(model.fit(x, problem.y).coef_)
 
     return solve
 
 
 def liblinear_at_k(problem: Problem, tolerance: float) -> Fit:
-    """One fit of scikit-learn's liblinear at a strength that leaves about k non-zeros, found before the clock starts."""
+    """One fit of scikit-learn's liblinear at a strength that leaves about k non-zeros, found before the clock
+    starts."""
     solve = sklearn_logistic(problem, solver="liblinear", tol=tolerance, max_iter=1000)
     strongest = float(np.abs(problem.x.T @ problem.y).max()) / len(problem.y) / 2.0
     strength = search(problem, strongest, solve)

@@ -2,9 +2,10 @@
 
     peers.py <solver> <data directory> <repeats>
 
-Prints JSON: wall and CPU seconds of each fit after the first (of the first where it is long), the answer, a note. The clock runs over the fit alone:
-imports, reading the data and putting them into the layout the peer likes best are left out. `cold` is from the start of the process to the end
-of the first fit, with all of that and every compilation. Settings are the peers' defaults but for what a solver's name says; no intercept, as in the problem.
+Prints JSON: wall and CPU seconds of each fit after the first (of the first where it is long), the answer, a note. The
+clock runs over the fit alone: imports, reading the data and putting them into the layout the peer likes best are left
+out. `cold` is from the start of the process to the end of the first fit, with all of that and every compilation.
+Settings are the peers' defaults but for what a solver's name says; no intercept, as in the problem.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ Matrix = np.ndarray | sp.csc_matrix
 class Problem:
     """min (1/n) sum_i loss(x_i'w, y_i) + (ridge/2) ||w||^2 with at most k non-zeros in w; no intercept.
 
-    With the loss "logdet": min -log det O + <S, O> with at most k edges, S the covariance of the rows of x. An edge i < j is
-    numbered i p + j.
+    With the loss "logdet": min -log det O + <S, O> with at most k edges, S the covariance of the rows of x. An edge i <
+    j is numbered i p + j.
     """
 
     where: Path

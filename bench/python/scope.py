@@ -11,12 +11,14 @@ import scipy.sparse.linalg as sla
 from problem import Problem
 
 Fit = Callable[[], np.ndarray]
+Steps = Callable[[Problem], list[float]]
 
 
-def solver(problem: Problem, name: str, double: bool = False, steps: Callable[[Problem], list[float]] | None = None) -> Fit:
+def solver(problem: Problem, name: str, double: bool = False, steps: Steps | None = None) -> Fit:
     """A solver as shipped (JAX in single precision), or in double; for each of `steps`, if given, and the best of them.
 
-    `sample_size` stays at its default: giving it n makes ScopeSolver stop early at twice the objective on the logistic data.
+    `sample_size` stays at its default: giving it n makes ScopeSolver stop early at twice the objective on the logistic
+    data.
     """
     import jax
     import jax.numpy as jnp

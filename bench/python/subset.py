@@ -40,8 +40,9 @@ def omp(problem: Problem) -> Fit:
 def l0learn(problem: Problem, **settings) -> Fit:
     """The end of its path, where the support reaches k, cut to the k largest coefficients.
 
-    With several ridges (L0L2) there is a path for each, and the support with the lowest objective after a refit is taken: timed, since a user
-    must do it too. The packages' scale of the loss is 1: theirs are `scale` times the coefficients of the problem.
+    With several ridges (L0L2) there is a path for each, and the support with the lowest objective after a refit is
+    taken: timed, since a user must do it too. The packages' scale of the loss is 1: theirs are `scale` times the
+    coefficients of the problem.
     """
     import fastsparsegams
 

@@ -32,7 +32,8 @@ pub const FRONT: [(&str, &str); 6] = [
 /// A panel for each of these workloads that has rows, `columns` in a row.
 pub fn svg(rows: &[Row], panels: &[(&str, &str)], columns: usize) -> String {
     let grid = Grid::new("Time against objective: down and to the left is better", columns).subtitle(
-        "every point is one method of a package asked for k features; objective after the same exact refit; warm fits, one thread",
+        "every point is one method of a package asked for k features; objective after the same exact refit; warm \
+         fits, one thread",
     );
     panels.iter().filter_map(|(name, title)| panel(&lines(rows, name), title)).fold(grid, Grid::with).to_svg()
 }

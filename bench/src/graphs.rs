@@ -83,7 +83,8 @@ fn fit(dir: &Path, python: Option<&Path>) -> Outcome<Value> {
     let (lower, scaled) = best(&*solver(p))?;
     let peer = peer(&samples, dir, python, "fit", k)?;
     Ok(json!({
-        "what": "fit", "p": p, "k": k, "own": own, "value": plain, "scaled": scaled, "scaled_value": lower, "peer": peer,
+        "what": "fit", "p": p, "k": k, "own": own, "value": plain, "scaled": scaled, "scaled_value": lower,
+        "peer": peer,
     }))
 }
 
@@ -108,9 +109,10 @@ fn large() -> Outcome<Value> {
     let (wall, cpu) = (clock.elapsed().as_secs_f64(), cpu_seconds() - used);
     let edges = model.network(&solution).edges().len();
     let status = solution.status.to_string();
-    Ok(
-        json!({"what": "large", "p": p, "k": k, "edges": edges, "status": status, "wall": wall, "cpu": cpu, "peak": resident("VmHWM")?}),
-    )
+    Ok(json!({
+        "what": "large", "p": p, "k": k, "edges": edges, "status": status, "wall": wall, "cpu": cpu,
+        "peak": resident("VmHWM")?,
+    }))
 }
 
 /// What scikit-learn says and takes; `null` without it.

@@ -43,7 +43,8 @@ pub fn kernels(quick: bool) -> Outcome {
                 let bytes = 12 * x.nnz() + 16 * x.ncols();
                 rows.push(json!({
                     "kernel": format!("CSC X'r, {name}"), "threads": threads, "nnz": x.nnz(),
-                    "nanoseconds_per_entry": 1e9 * seconds / x.nnz() as f64, "gigabytes_per_second": 1e-9 * bytes as f64 / seconds,
+                    "nanoseconds_per_entry": 1e9 * seconds / x.nnz() as f64,
+                    "gigabytes_per_second": 1e-9 * bytes as f64 / seconds,
                 }));
             }
         }
@@ -66,7 +67,8 @@ fn dense<T: Entry>(label: &str, n: usize, p: usize, values: &[T], threads: usize
         product = product.min(best(threads, 1, || pool.run(|| x.tmul(&r, black_box(&mut out)))));
     }
     Ok(json!({
-        "kernel": label, "threads": threads, "megabytes": bytes as f64 / 1e6, "gigabytes_per_second": 1e-9 * bytes as f64 / product,
+        "kernel": label, "threads": threads, "megabytes": bytes as f64 / 1e6,
+        "gigabytes_per_second": 1e-9 * bytes as f64 / product,
         "read_gigabytes_per_second": 1e-9 * bytes as f64 / read, "share_of_read": read / product,
     }))
 }

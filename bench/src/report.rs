@@ -21,7 +21,8 @@ pub fn markdown(
     }
     if !judged {
         out.push_str(
-            "- **Skipped: the peers and the judge** (see the reason above). Objectives are ksparse's own claims; nothing is compared.\n",
+            "- **Skipped: the peers and the judge** (see the reason above). Objectives are ksparse's own claims; \
+             nothing is compared.\n",
         );
     }
     out.push_str("\n## Goals\n\n| | asked | found |\n|---|---|---|\n");
@@ -32,7 +33,8 @@ pub fn markdown(
         );
     }
     out.push_str(
-        "\n## Fits\n\nOne thread each unless said; wall and CPU seconds, best of 3; CPU ratio = peer / ksparse on one thread; objective by the judge.\n",
+        "\n## Fits\n\nOne thread each unless said; wall and CPU seconds, best of 3; CPU ratio = peer / ksparse on one \
+         thread; objective by the judge.\n",
     );
     for w in workload::all() {
         let of: Vec<&Row> = rows.iter().filter(|r| r.workload == w.name).collect();
@@ -40,7 +42,10 @@ pub fn markdown(
             continue;
         }
         line(&mut out, format_args!("\n### {}: {}\n", w.name, w.about));
-        out.push_str("| seed | solver | wall s | CPU s | CPU ratio | objective | of the truth | note |\n|---|---|---|---|---|---|---|---|\n");
+        out.push_str(
+            "| seed | solver | wall s | CPU s | CPU ratio | objective | of the truth | note \
+             |\n|---|---|---|---|---|---|---|---|\n",
+        );
         for row in &of {
             let own = of.iter().find(|r| r.seed == row.seed && r.solver == "ksparse");
             let ratio = own.map_or(f64::NAN, |own| row.cpu / own.cpu);
@@ -61,7 +66,10 @@ pub fn markdown(
             );
         }
     }
-    out.push_str("\n## Kernels\n\n| kernel | threads | GB/s | plain read GB/s | share | ns per entry |\n|---|---|---|---|---|---|\n");
+    out.push_str(
+        "\n## Kernels\n\n| kernel | threads | GB/s | plain read GB/s | share | ns per entry \
+         |\n|---|---|---|---|---|---|\n",
+    );
     for kernel in kernels.as_array().into_iter().flatten() {
         let number = |key: &str, digits| figure(kernel[key].as_f64().unwrap_or(f64::NAN), digits);
         line(
@@ -78,7 +86,8 @@ pub fn markdown(
         );
     }
     out.push_str(
-        "\n## Memory\n\nResident memory of the whole process: before = data loaded (the design once, the target, the program), peak = highest during the fit.\n\n\
+        "\n## Memory\n\nResident memory of the whole process: before = data loaded (the design once, the target, the \
+            program), peak = highest during the fit.\n\n\
          | workload | design MB | before MB | peak MB | peak / design |\n|---|---|---|---|---|\n",
     );
     for found in memory {

@@ -18,10 +18,13 @@ pub fn markdown(about: &[(String, String)], rows: &[Row]) -> String {
     put(
         &mut out,
         format_args!(
-            "- one thread each; medians over the seeds; seconds are of the best of up to three fits after the first, cold ones of the whole process up to the end of its first fit; \
+            "- one thread each; medians over the seeds; seconds are of the best of up to three fits after the first, \
+                cold ones of the whole process up to the end of its first fit; \
              {} CPU seconds a process\n\
-             - `returned` is at the coefficients as the solver gives them, `refit` after the judge's exact refit on their support; `test` is the share of wrong \
-             labels, the mean squared error or a network's objective on rows held out; `estimation` is the distance to the true coefficients over their length",
+             - `returned` is at the coefficients as the solver gives them, `refit` after the judge's exact refit on \
+             their support; `test` is the share of wrong \
+             labels, the mean squared error or a network's objective on rows held out; `estimation` is the distance to \
+             the true coefficients over their length",
             CAP.as_secs()
         ),
     );
@@ -32,9 +35,11 @@ pub fn markdown(about: &[(String, String)], rows: &[Row]) -> String {
         .map(|(lines, w)| (w, lines))
         .collect();
     out.push_str(
-        "\n## ksparse beside the best of its peers\n\nObjectives after the refit; a time beside each. *As good, fastest*: the fastest peer whose objective is at most 0.1 % higher. \
+        "\n## ksparse beside the best of its peers\n\nObjectives after the refit; a time beside each. *As good, \
+            fastest*: the fastest peer whose objective is at most 0.1 % higher. \
          Errors are the better of returned and refit.\n\n\
-         | workload | ksparse | lowest objective of a peer | as good, fastest | test: ksparse, best peer | estimation: ksparse, best peer |\n|---|---|---|---|---|---|\n",
+         | workload | ksparse | lowest objective of a peer | as good, fastest | test: ksparse, best peer | estimation: \
+         ksparse, best peer |\n|---|---|---|---|---|---|\n",
     );
     for (workload, lines) in &met {
         put(&mut out, format_args!("| {} | {} |", workload.name, beside(lines)));
@@ -44,7 +49,8 @@ pub fn markdown(about: &[(String, String)], rows: &[Row]) -> String {
         let plural = if seeds == 1 { "" } else { "s" };
         put(&mut out, format_args!("\n## {}: {} ({seeds} seed{plural})\n", workload.name, workload.about));
         out.push_str(
-            "| solver | CPU s | wall s | cold CPU s | cold wall s | peak MB | returned | refit | precision | recall | test returned | test refit | estimation returned | estimation refit |\n\
+            "| solver | CPU s | wall s | cold CPU s | cold wall s | peak MB | returned | refit | precision | recall | \
+                test returned | test refit | estimation returned | estimation refit |\n\
              |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
         );
         for line in lines {

@@ -182,7 +182,8 @@ pub fn comparable(name: &str, errors: &Curves) -> Finding {
         Some(c.at("grasp", x)? <= others)
     });
     let ours = format!(
-        "the methods lie within 0.01, or a tenth, of the lowest at {} of {} k (largest difference {widest:.3}); GraSP is the lowest at {} of {}",
+        "the methods lie within 0.01, or a tenth, of the lowest at {} of {} k (largest difference {widest:.3}); GraSP \
+         is the lowest at {} of {}",
         count.0, count.1, lowest.0, lowest.1
     );
     let paper = format!("{name}: the test errors are comparable (ICML: GraSP slightly better).");
@@ -251,14 +252,16 @@ pub fn advantage_grows(plots: &[(&str, Plots)], kind: &str) -> Option<Finding> {
         Some(each("fbs")? / each("fgrahtp")?)
     };
     let mut reason = format!(
-        "An iteration of FBS costs {:.1} of FGraHTP's on {}, {:.1} on {} (largest k): the more of every iteration is the gradient, which all methods pay alike, the nearer the ratios come to those of the iterations.",
+        "An iteration of FBS costs {:.1} of FGraHTP's on {}, {:.1} on {} (largest k): the more of every iteration is \
+         the gradient, which all methods pay alike, the nearer the ratios come to those of the iterations.",
         cost(&rcv1.1)?,
         rcv1.0,
         cost(&news20.1)?,
         news20.0
     );
     if kind.is_empty() {
-        reason += " The file called news20 here is not the papers' news20.binary (62,061 features instead of 1,355,191): the simulated shapes have its size.";
+        reason += " The file called news20 here is not the papers' news20.binary (62,061 features instead of \
+            1,355,191): the simulated shapes have its size.";
     }
     Some(Finding::new(paper, found).because(reason))
 }

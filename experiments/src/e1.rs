@@ -194,11 +194,15 @@ fn case<'a>(rows: &'a [Row], variant: &str) -> Vec<&'a Row> {
 fn setting(rows: &[Row]) -> Vec<String> {
     let p = rows.first().map_or(0, |row| row.cell.p);
     vec![format!(
-        "p = {p} features, {} true coefficients N(0, 1), P(v = 1) = sigma(2 w'u), loss log(1 + exp(-2 v w'u)), ridge 1e-4. Case 1: k is the true number and \
-         n grows; case 2: n stays and k grows. Every fit runs on one thread; times are CPU seconds. GraHTP, FGraHTP and GraSP stop when an iterate \
-         moves less than 1e-4 of its length (GraSP after 50 iterations at the latest, as it need not settle); GraHTP and FGraHTP take this library's adaptive step, \
-         and are run again with a constant step of 4/L, L the smoothness of f (the papers state a constant step, but not its size; 4/L was picked by estimation error on two other draws each of n = 500, 1000, 2000, out of 1/L and 4/L for FGraHTP and 1, 4, 16, 64 times 1/L for GraHTP). FBS and FoBa end with k coordinates; FBS is run once \
-         for the largest k and read at every k on its way. FoBa is in the ICML text only.",
+        "p = {p} features, {} true coefficients N(0, 1), P(v = 1) = sigma(2 w'u), loss log(1 + exp(-2 v w'u)), ridge \
+         1e-4. Case 1: k is the true number and n grows; case 2: n stays and k grows. Every fit runs on one thread; \
+         times are CPU seconds. GraHTP, FGraHTP and GraSP stop when an iterate moves less than 1e-4 of its length \
+         (GraSP after 50 iterations at the latest, as it need not settle); GraHTP and FGraHTP take this library's \
+         adaptive step, and are run again with a constant step of 4/L, L the smoothness of f (the papers state a \
+         constant step, but not its size; 4/L was picked by estimation error on two other draws each of n = 500, \
+         1000, 2000, out of 1/L and 4/L for FGraHTP and 1, 4, 16, 64 times 1/L for GraHTP). FBS and FoBa end with k \
+         coordinates; FBS is run once for the largest k and read at every k on its way. FoBa is in the ICML text \
+         only.",
         p / 10
     )]
 }

@@ -357,16 +357,18 @@ fn trace(cell: &Cell, split: &Split) -> Result<Vec<Row>> {
 fn setting(rows: &[Row]) -> Vec<String> {
     let real = rows.iter().any(|row| row.cell.variant.starts_with("mda133"));
     let data = if real {
-        "MDA133 (Hess et al. 2006), 133 subjects; the full table of 22,283 probesets was not to be had, the 1,400 here were preselected by others with the \
-         response of all 133 subjects, so the accuracy of every method is optimistic."
+        "MDA133 (Hess et al. 2006), 133 subjects; the full table of 22,283 probesets was not to be had, the 1,400 \
+         here were preselected by others with the response of all 133 subjects, so the accuracy of every method is \
+         optimistic."
     } else {
         "Simulated data stand in for the breast cancer data (give --data)."
     };
     vec![
         data.to_string(),
-        "Each replica: 5 positives and 16 negatives to test on, 112 to train on; 113 columns by two-sample t test on the training part only; columns in units of \
-         their deviation within classes; k among eight values up to 3 p, or one of ten penalties, by 6-fold cross-validation of the likelihood within classes. \
-         GraSP ends after 5 iterations at the latest. Times are CPU seconds of cross-validation and fit together, on one thread."
+        "Each replica: 5 positives and 16 negatives to test on, 112 to train on; 113 columns by two-sample t test on \
+         the training part only; columns in units of their deviation within classes; k among eight values up to 3 p, \
+         or one of ten penalties, by 6-fold cross-validation of the likelihood within classes. GraSP ends after 5 \
+         iterations at the latest. Times are CPU seconds of cross-validation and fit together, on one thread."
             .to_string(),
     ]
 }

@@ -210,10 +210,13 @@ fn setting(rows: &[Row]) -> Vec<String> {
     let k = rows.first().map_or(0, |r| r.cell.k);
     let tuning = seeds.len().div_ceil(3);
     vec![format!(
-        "{k} true coefficients of 1 on features N(m1, Sigma) with variances 1 and covariances 0.25, the other features N(m2, I), the entries of m1 and m2 N(0, 1) and \
-         drawn once a replica; y = wbar'x + N(0, 1); loss (y - z)^2, no intercept, k = {k}. {} replicas: for each method and N the ridge is picked from decades by \
-         the mean error over the first {tuning} replicas, and the others are scored (the paper: 150, 50 and 100). IHT and HTP take this library's adaptive steps and DIHT its proximal \
-         one, at most 500 iterations; the paper tunes all steps by grid search, which \"constant step\" does for IHT and HTP (the best f of five). \"DIHT, refit\" minimises on the support that DIHT returns.",
+        "{k} true coefficients of 1 on features N(m1, Sigma) with variances 1 and covariances 0.25, the other \
+         features N(m2, I), the entries of m1 and m2 N(0, 1) and drawn once a replica; y = wbar'x + N(0, 1); loss (y \
+         - z)^2, no intercept, k = {k}. {} replicas: for each method and N the ridge is picked from decades by the \
+         mean error over the first {tuning} replicas, and the others are scored (the paper: 150, 50 and 100). IHT and \
+         HTP take this library's adaptive steps and DIHT its proximal one, at most 500 iterations; the paper tunes \
+         all steps by grid search, which \"constant step\" does for IHT and HTP (the best f of five). \"DIHT, refit\" \
+         minimises on the support that DIHT returns.",
         seeds.len()
     )]
 }
@@ -229,7 +232,8 @@ fn reason(errors: &Curves) -> String {
         return String::new();
     }
     format!(
-        "HTP chooses its steps itself here and minimises f better than with a constant one. Against constant steps, the best of five, DIHT's error is below HTP's by {} and below IHT's by {} (N ascending)",
+        "HTP chooses its steps itself here and minimises f better than with a constant one. Against constant steps, \
+         the best of five, DIHT's error is below HTP's by {} and below IHT's by {} (N ascending)",
         htp.join(", "),
         iht.join(", ")
     )

@@ -220,19 +220,22 @@ impl TextClassification {
             Kind::SquaredHinge => "Loss max(0, 1 - v w'x)^2 / 2, ridge 1e-4",
         };
         let mut out = vec![format!(
-            "{loss}; no intercept. Each fit on one thread, times in CPU seconds, reading the data not counted. GraHTP, FGraHTP and GraSP stop when an iterate moves \
-             less than 1e-4 of its length or after {MOST_ITERATIONS} iterations; GraHTP and FGraHTP take this library's adaptive step. FBS and FoBa are run once for the largest \
-             k and read when they first have k features; their time at k is the time until then."
+            "{loss}; no intercept. Each fit on one thread, times in CPU seconds, reading the data not counted. \
+             GraHTP, FGraHTP and GraSP stop when an iterate moves less than 1e-4 of its length or after \
+             {MOST_ITERATIONS} iterations; GraHTP and FGraHTP take this library's adaptive step. FBS and FoBa are run \
+             once for the largest k and read when they first have k features; their time at k is the time until then."
         )];
         let collections: BTreeSet<(&str, usize, usize)> =
             rows.iter().map(|r| (r.cell.variant.as_str(), r.cell.n, r.cell.p)).collect();
         for (name, n, p) in collections {
             let what = match name {
                 "rcv1" => {
-                    "a sample of 23,749 documents of RCV1 with the features and classes of rcv1.binary, but other documents than that file: half to fit on, half to test on"
+                    "a sample of 23,749 documents of RCV1 with the features and classes of rcv1.binary, but other \
+                     documents than that file: half to fit on, half to test on"
                 }
                 "news20" => {
-                    "the multiclass file news20 (15,935 documents, single words), classes 11 to 20 against 1 to 10, rows scaled to norm 1; not news20.binary, which has 1,355,191 features"
+                    "the multiclass file news20 (15,935 documents, single words), classes 11 to 20 against 1 to 10, \
+                     rows scaled to norm 1; not news20.binary, which has 1,355,191 features"
                 }
                 _ => "simulated documents (word frequencies after Zipf, tf-idf values, labels from 500 words)",
             };
@@ -246,9 +249,10 @@ impl TextClassification {
         let at = |m: &str| plot.objectives.at(m, few).unwrap_or(f64::NAN);
         let error = |m: &str| plot.errors.at(m, few).unwrap_or(f64::NAN);
         let worse = format!(
-            "GraSP is the odd one out, at small k: at k = {few} it ends with an objective of {:.4} (test error {:.4}) where GraHTP has {:.4} ({:.4}). It keeps the largest \
-             coefficients of a fit on up to three times as many features, and rare words have large ones. The same method with coefficients and gradients in units of curvature ends with \
-             {:.4} ({:.4}).",
+            "GraSP is the odd one out, at small k: at k = {few} it ends with an objective of {:.4} (test error {:.4}) \
+             where GraHTP has {:.4} ({:.4}). It keeps the largest coefficients of a fit on up to three times as many \
+             features, and rare words have large ones. The same method with coefficients and gradients in units of \
+             curvature ends with {:.4} ({:.4}).",
             at("grasp"),
             error("grasp"),
             at("grahtp"),
@@ -257,13 +261,15 @@ impl TextClassification {
             error(GRASP_SCALED)
         );
         let mut cheap = format!(
-            "Mean iterations: {}. Those of FGraHTP, which end at the limit of {MOST_ITERATIONS}, cost a gradient each. Here {}",
+            "Mean iterations: {}. Those of FGraHTP, which end at the limit of {MOST_ITERATIONS}, cost a gradient \
+             each. Here {}",
             compare::mean_iterations(plot, &GRADIENT),
             costs[0].as_ref().map_or_else(String::new, Costs::say)
         );
         if let [_, Some(first), Some(rarer)] = costs {
             cheap += &format!(
-                " Tested on {}: without its most frequent words {} FGraHTP is then the faster one at {} of {} k, with all words at {} of {}.",
+                " Tested on {}: without its most frequent words {} FGraHTP is then the faster one at {} of {} k, with \
+                 all words at {} of {}.",
                 name.replace("news20", "rcv1"),
                 rarer.say(),
                 rarer.faster.0,
@@ -308,7 +314,8 @@ impl Costs {
 
     fn say(&self) -> String {
         format!(
-            "the columns that GraHTP has chosen and minimises on hold {:.0} to {:.0} % of all non-zeros (smallest k, largest k); one of its iterations costs {:.1} of FGraHTP's.",
+            "the columns that GraHTP has chosen and minimises on hold {:.0} to {:.0} % of all non-zeros (smallest k, \
+             largest k); one of its iterations costs {:.1} of FGraHTP's.",
             100.0 * self.shares.0,
             100.0 * self.shares.1,
             self.ratio

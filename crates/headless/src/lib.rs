@@ -25,7 +25,8 @@ pub fn title(page: &str, script: &str) -> io::Result<Option<String>> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("page.html");
     let script = format!(
-        "<script>window.onerror=e=>{{document.title='error '+e}};addEventListener('load',()=>{{{script}}})</script></body>"
+        "<script>window.onerror=e=>{{document.title='error \
+         '+e}};addEventListener('load',()=>{{{script}}})</script></body>"
     );
     std::fs::write(&file, page.replace("</body>", &script))?;
     let done = Command::new(browser)
@@ -40,4 +41,5 @@ pub fn title(page: &str, script: &str) -> io::Result<Option<String>> {
 }
 
 /// A script's expression for what every page owes: how many files it fetched, and whether it is wider than the window.
-pub const MANNERS: &str = "performance.getEntriesByType('resource').length+' fetched, overflow '+(document.documentElement.scrollWidth>innerWidth+1)";
+pub const MANNERS: &str = "performance.getEntriesByType('resource').length+' fetched, overflow \
+    '+(document.documentElement.scrollWidth>innerWidth+1)";

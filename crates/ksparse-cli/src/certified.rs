@@ -140,7 +140,8 @@ pub fn needs_ridge(who: &str, lambda: f64) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Input(format!(
-        "{who} needs a ridge, and lambda is 0: give --lambda, say --lambda 0.01 (the bound comes from the dual problem, which exists with lambda > 0 only)"
+        "{who} needs a ridge, and lambda is 0: give --lambda, say --lambda 0.01 (the bound comes from the dual \
+         problem, which exists with lambda > 0 only)"
     )))
 }
 

@@ -120,7 +120,8 @@ fn check_that_it_varies(target: &Target, file: &str) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Input(format!(
-        "{file}: the target is {first} in every row (one class only), so there is nothing to learn; check --target, or the rows left in the file"
+        "{file}: the target is {first} in every row (one class only), so there is nothing to learn; check --target, \
+         or the rows left in the file"
     )))
 }
 
@@ -146,7 +147,8 @@ fn warn_about_classes(y: &[f64], screen: Screen) {
     let whole = classes.iter().all(|value| value.fract() == 0.0);
     if whole && (3..=20).contains(&classes.len()) && y.len() >= 10 * classes.len() {
         screen.warn(&format!(
-            "the target has {} distinct whole numbers and is taken as numbers; if these are classes, make two of them with --positive",
+            "the target has {} distinct whole numbers and is taken as numbers; if these are classes, make two of them \
+             with --positive",
             classes.len()
         ));
     }

@@ -78,7 +78,8 @@ fn graphml(found: &Found) -> String {
         let (i, j) = edge.nodes;
         let _ = writeln!(
             out,
-            "<edge source=\"n{i}\" target=\"n{j}\"><data key=\"weight\">{}</data><data key=\"partial\">{}</data></edge>",
+            "<edge source=\"n{i}\" target=\"n{j}\"><data key=\"weight\">{}</data><data \
+             key=\"partial\">{}</data></edge>",
             edge.weight, edge.partial_correlation
         );
     }

@@ -6,7 +6,8 @@
 //!   "loss": { "name": "logistic", "scale": 1.0 }, "labels": { "two": { "negative": "no", "positive": "yes" } },
 //!   "lambda": 0.00001, "k": 2, "solver": "auto", "status": "support-stable", "objective": 0.31, "standardized": false,
 //!   "n": 100, "p": 5, "target": "bought", "intercept": -0.2,
-//!   "coefficients": [ { "column": 1, "feature": "age", "value": 0.25 }, { "column": 4, "feature": "visits", "value": 1.5 } ]
+//!   "coefficients": [ { "column": 1, "feature": "age", "value": 0.25 }, { "column": 4, "feature": "visits",
+//!   "value": 1.5 } ]
 //! }
 //! ```
 //!

@@ -8,14 +8,15 @@
 //! ```
 //! use ksparse_plot::{Axis, Chart, Series};
 //! let errors = Series::new("GraHTP", vec![(100.0, 0.31), (200.0, 0.22), (400.0, 0.15)]);
-//! let chart = Chart::new("Error falls with n").x(Axis::log("samples")).y(Axis::linear("error").from_zero()).with(errors);
+//! let axes = (Axis::log("samples"), Axis::linear("error").from_zero());
+//! let chart = Chart::new("Error falls with n").x(axes.0).y(axes.1).with(errors);
 //! let svg = chart.mark(400.0, 0.15, "chosen").to_svg();
 //! assert!(svg.starts_with("<svg") && svg.contains("Error falls with n"));
 //! ```
 //!
 //! | struct | draws |
 //! |---|---|
-//! | [`Chart`] | lines, points, steps or columns over linear or log axes; bands, error bars, reference lines, marked points |
+//! | [`Chart`] | lines, points, steps or columns over linear or log axes; bands, error bars, marked points |
 //! | [`CoefficientPath`] | one line per feature over k, the largest named |
 //! | [`Stems`] | named values as stems from zero: the coefficients of one fit |
 //! | [`HeatMap`] | a matrix of colours with its colour bar, sequential or diverging |

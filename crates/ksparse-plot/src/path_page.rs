@@ -29,7 +29,13 @@ pub struct PathStep {
 ///
 /// ```
 /// use ksparse_plot::{PathPage, PathStep};
-/// let step = |k: usize| PathStep { k, support: (0..k).collect(), coefficients: vec![0.5; k], objective: 1.0 / k as f64, ..PathStep::default() };
+/// let step = |k: usize| PathStep {
+///     k,
+///     support: (0..k).collect(),
+///     coefficients: vec![0.5; k],
+///     objective: 1.0 / k as f64,
+///     ..PathStep::default()
+/// };
 /// let page = PathPage {
 ///     title: "Riboflavin".to_string(),
 ///     names: vec!["YXLD_at".to_string(), "YOAB_at".to_string()],
@@ -62,17 +68,26 @@ impl PathPage {
         const SCRIPT: &str = include_str!("path_page.js");
         let (title, about) = (escape(&self.title), escape(&self.about));
         format!(
-            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
-             <title>{title}</title><style>{STYLE}</style></head><body><main><h1>{title}</h1><p class=\"about\">{about}</p>\
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+                <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
+             <title>{title}</title><style>{STYLE}</style></head><body><main><h1>{title}</h1><p class=\"about\">{about}\
+             </p>\
              <noscript><p>This page needs JavaScript for its slider.</p>{table}</noscript>\
-             <div class=\"controls\"><output id=\"k\" for=\"slider\"></output><button id=\"back\" type=\"button\" aria-label=\"smaller k\">\u{2212}</button>\
-             <input id=\"slider\" type=\"range\" min=\"0\" max=\"0\" step=\"1\" value=\"0\" aria-label=\"k, number of features\">\
-             <button id=\"on\" type=\"button\" aria-label=\"larger k\">+</button><button id=\"best\" type=\"button\">chosen k</button></div>\
-             <dl class=\"facts\" id=\"facts\"></dl><div class=\"columns\"><section><h2>{score}</h2><svg id=\"score\" role=\"img\" aria-label=\"{score} against k\"></svg>\
-             </section><section><h2>All coefficients along the path</h2><svg id=\"paths\" role=\"img\" aria-label=\"coefficients against k\"></svg></section></div>\
+             <div class=\"controls\"><output id=\"k\" for=\"slider\"></output>\
+             <button id=\"back\" type=\"button\" aria-label=\"smaller k\">\u{2212}</button>\
+             <input id=\"slider\" type=\"range\" min=\"0\" max=\"0\" step=\"1\" value=\"0\" aria-label=\"k, number of \
+             features\">\
+             <button id=\"on\" type=\"button\" aria-label=\"larger k\">+</button><button id=\"best\" type=\"button\">\
+             chosen k</button></div>\
+             <dl class=\"facts\" id=\"facts\"></dl><div class=\"columns\"><section><h2>{score}\
+             </h2><svg id=\"score\" role=\"img\" aria-label=\"{score} against k\"></svg>\
+             </section><section><h2>All coefficients along the path</h2>\
+             <svg id=\"paths\" role=\"img\" aria-label=\"coefficients against k\"></svg></section></div>\
              <p class=\"hint\">Move the slider, use its arrow keys, or click into a chart. Dashed: the chosen k.</p>\
-             <h2>Coefficients of this model</h2><svg id=\"bars\" role=\"img\" aria-label=\"coefficients by feature\"></svg><p class=\"hint\" id=\"more\"></p>\
-             <script type=\"application/json\" id=\"data\">{data}</script><script>{SCRIPT}</script></main></body></html>\n",
+             <h2>Coefficients of this model</h2><svg id=\"bars\" role=\"img\" aria-label=\"coefficients by feature\">\
+             </svg><p class=\"hint\" id=\"more\"></p>\
+             <script type=\"application/json\" id=\"data\">{data}</script><script>{SCRIPT}\
+             </script></main></body></html>\n",
             table = self.table(),
             score = escape(if self.scored() { &self.score } else { "objective" }),
             data = self.json()
@@ -108,7 +123,8 @@ impl PathPage {
             let (support, coefficients): (Vec<String>, Vec<String>) =
                 pairs.map(|(j, c)| (j.to_string(), number(*c))).unzip();
             steps.push(format!(
-                "{{\"k\":{},\"support\":[{}],\"coefficients\":[{}],\"intercept\":{},\"objective\":{},\"score\":{},\"error\":{},\"gap\":{}}}",
+                "{{\"k\":{},\"support\":[{}],\"coefficients\":[{}],\"intercept\":{},\"objective\":{},\
+                    \"score\":{},\"error\":{},\"gap\":{}}}",
                 step.k,
                 support.join(","),
                 coefficients.join(","),

@@ -23,7 +23,8 @@ impl Svg {
         let mut svg = Self { out: String::with_capacity(8192) };
         let _ = write!(
             svg.out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"kp\" role=\"img\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"kp\" role=\"img\" width=\"{w}\" height=\"{h}\" \
+                viewBox=\"0 0 {w} {h}\" \
              style=\"max-width:100%;height:auto\">"
         );
         if !title.is_empty() {
@@ -75,7 +76,8 @@ impl Svg {
         if !text.is_empty() {
             let (x, y, anchor) = (px(x), px(y), anchor.name());
             self.put(format_args!(
-                "<text transform=\"translate({x} {y}) rotate({degrees})\" text-anchor=\"{anchor}\" class=\"{class}\">{}</text>",
+                "<text transform=\"translate({x} {y}) rotate({degrees})\" text-anchor=\"{anchor}\" \
+                    class=\"{class}\">{}</text>",
                 escape(text)
             ));
         }

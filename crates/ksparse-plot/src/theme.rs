@@ -31,7 +31,8 @@ pub(crate) fn style() -> String {
     let _ = write!(out, ".kp .kp-title{{font-size:{TITLE}px;font-weight:600}}");
     out.push_str(
         ".kp-line{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}.kp-thin{stroke-width:1.1}\
-         .kp-rule{stroke-width:1.2;stroke-dasharray:5 4;fill:none}.kp-band{stroke:none;opacity:.17}.kp-bar{stroke-width:1.3;fill:none}\
+         .kp-rule{stroke-width:1.2;stroke-dasharray:5 4;fill:none}.kp-band{stroke:none;opacity:.17}\
+         .kp-bar{stroke-width:1.3;fill:none}\
          .kp-halo{stroke-width:3.5;stroke-linejoin:round;opacity:.88}.kp-frame{fill:none;stroke-width:1}",
     );
     write_colours(&mut out, "#ffffff", "#1c1f24", "#5a616b", "#e4e7eb", "#8b929c", &PALETTE);
@@ -44,9 +45,11 @@ pub(crate) fn style() -> String {
 fn write_colours(out: &mut String, page: &str, ink: &str, muted: &str, grid: &str, axis: &str, palette: &[&str; 8]) {
     let _ = write!(
         out,
-        ".kp-page{{fill:{page}}}.kp text,.kp-ink{{fill:{ink}}}.kp .kp-muted{{fill:{muted}}}.kp text.kp-halo{{stroke:{page};fill:{page}}}\
+        ".kp-page{{fill:{page}}}.kp text,.kp-ink{{fill:{ink}}}.kp .kp-muted{{fill:{muted}}}\
+            .kp text.kp-halo{{stroke:{page};fill:{page}}}\
          .kp-grid{{stroke:{grid};fill:none}}.kp-frame{{stroke:{axis}}}.kp-rule,.kp-lead{{stroke:{muted}}}\
-         .kp-rest{{stroke:{axis};opacity:.45}}.kp-none{{fill:{grid}}}.kp-edge{{stroke:{page}}}.kp-ring{{stroke:{ink};fill:none;stroke-width:2}}"
+         .kp-rest{{stroke:{axis};opacity:.45}}.kp-none{{fill:{grid}}}.kp-edge{{stroke:{page}}}\
+         .kp-ring{{stroke:{ink};fill:none;stroke-width:2}}"
     );
     for (i, colour) in palette.iter().enumerate() {
         let _ = write!(out, ".kp-s{i}{{stroke:{colour}}}.kp-f{i}{{fill:{colour}}}.kp text.kp-f{i}{{fill:{colour}}}");

@@ -283,10 +283,14 @@ fn a_page_holds_what_it_is_given_and_nothing_escapes() {
 /// Moves the slider in a real browser and reads what the page then shows.
 #[test]
 fn a_page_works_in_a_browser() {
-    let look = "const look=()=>document.getElementById('k').textContent+', '+document.querySelectorAll('#bars rect').length+' bars, '+\
-        document.querySelectorAll('#paths .on').length+' lines, '+document.getElementById('facts').textContent.includes('proven gap');\
-        const seen=[look()],s=document.getElementById('slider');s.value=0;s.dispatchEvent(new Event('input'));seen.push(look());\
-        document.getElementById('on').click();document.getElementById('on').click();document.getElementById('on').click();seen.push(look());\
+    let look = "const look=()=>document.getElementById('k').textContent+', '+document.querySelectorAll('#bars rect')\
+        .length+' bars, '+\
+        document.querySelectorAll('#paths .on').length+' lines, '+document.getElementById('facts')\
+        .textContent.includes('proven gap');\
+        const seen=[look()],s=document.getElementById('slider');s.value=0;s.dispatchEvent(new Event('input'));\
+        seen.push(look());\
+        document.getElementById('on').click();document.getElementById('on').click();\
+        document.getElementById('on').click();seen.push(look());\
         document.getElementById('best').click();seen.push(look());";
     let script = format!("{look}seen.push({});document.title=seen.join(' | ')", headless::MANNERS);
     let Some(title) = headless::title(&page().to_html(), &script).expect("the browser runs") else { return };

@@ -1,4 +1,5 @@
-"""What goes in: every layout gives the same fit, nothing is changed, and what cannot be fitted is refused as scikit-learn would."""
+"""What goes in: every layout gives the same fit, nothing is changed, and what cannot be fitted is refused as
+scikit-learn would."""
 
 import subprocess
 import sys
@@ -47,10 +48,12 @@ def test_every_layout_gives_the_same_fit(regression):
     read_only.flags.writeable = False
     spaced = np.zeros((X.shape[0], 2 * X.shape[1]))
     spaced[:, ::2] = X
-    unaligned = np.frombuffer(b"\0" + np.ascontiguousarray(X).tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(X.shape)
+    shifted = np.frombuffer(b"\0" + np.ascontiguousarray(X).tobytes(), dtype=np.uint8)[1:]
+    unaligned = shifted.view(np.float64).reshape(X.shape)
     assert not unaligned.flags.aligned
     backwards = np.ascontiguousarray(X[::-1])[::-1]
-    dense = [np.ascontiguousarray(X), np.asfortranarray(X), read_only, spaced[:, ::2], unaligned, backwards, X.astype(">f8"), X.tolist()]
+    dense = [np.ascontiguousarray(X), np.asfortranarray(X), read_only, spaced[:, ::2], unaligned, backwards]
+    dense += [X.astype(">f8"), X.tolist()]
     for other in [*dense, *sparse_forms(X)]:
         model = ksparse.SparseLinearRegression(k=4).fit(other, y)
         np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)

@@ -27,7 +27,10 @@ def test_cross_validation_agrees_with_grid_search(classification, scoring):
     folds = KFold(4, shuffle=True, random_state=1)
     ours = ksparse.SparseLogisticRegressionCV(ks=[2, 4, 8], alphas=[1e-3, 1e-1], cv=folds, scoring=scoring).fit(X, y)
     search = GridSearchCV(
-        ksparse.SparseLogisticRegression(), {"alpha": [1e-1, 1e-3], "k": [2, 4, 8]}, cv=folds, scoring=scoring or "neg_log_loss"
+        ksparse.SparseLogisticRegression(),
+        {"alpha": [1e-1, 1e-3], "k": [2, 4, 8]},
+        cv=folds,
+        scoring=scoring or "neg_log_loss",
     ).fit(X, y)
     theirs = search.cv_results_["mean_test_score"] * (2.0 if scoring is None else 1.0)
     np.testing.assert_allclose(ours.cv_results_["mean_score"], theirs, rtol=0.02)
@@ -155,7 +158,8 @@ def test_bounds_hold(classification):
     assert 0 < dual.lower_bound_ <= model.objective_
     # No other model goes below the bound.
     for solver in ("fbs", "grahtp", "foba"):
-        assert ksparse.SparseLogisticRegression(k=4, alpha=0.05, solver=solver).fit(X, y).objective_ >= certificate.lower_bound
+        other = ksparse.SparseLogisticRegression(k=4, alpha=0.05, solver=solver).fit(X, y)
+        assert other.objective_ >= certificate.lower_bound
     with pytest.raises(ValueError, match="alpha"):
         ksparse.certify(ksparse.SparseLinearRegression(k=2).fit(X, y), X, y)
 

@@ -82,7 +82,8 @@ def test_selects_features(regression):
     assert model.support_.tolist() == coef.nonzero()[0].tolist()
     assert model.get_support().nonzero()[0].tolist() == model.support_.tolist()
     assert model.get_feature_names_out().tolist() == [f"gene{j}" for j in model.support_]
-    assert model.set_output(transform="pandas").transform(frame).columns.tolist() == model.get_feature_names_out().tolist()
+    chosen = model.set_output(transform="pandas").transform(frame)
+    assert chosen.columns.tolist() == model.get_feature_names_out().tolist()
     by_importance = SelectFromModel(ksparse.SparseLinearRegression(k=4), threshold=1e-12).fit(frame, y)
     assert by_importance.get_support().tolist() == model.get_support().tolist()
 

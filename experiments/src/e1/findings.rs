@@ -27,8 +27,10 @@ pub(super) fn findings(text: &str, case1: &Plots, case2: &Plots) -> Vec<Finding>
         for (name, case) in [("case 1", case1), ("case 2", case2)] {
             let paper = format!("arXiv, {name}: FBS is the fastest in most cases.");
             out.push(compare::faster(&case.seconds, &["fbs"], &three, paper).because(format!(
-                "FBS minimises once for every feature it adds, GraHTP once or twice an iteration, and it needs few (mean iterations: {}; those of FGraHTP minimise nothing). \
-                 GraHTP with a constant step of 4/L minimises exactly in every iteration, as the papers' does, and takes {:.2} times the time of FBS: loose refits are not the reason. {}",
+                "FBS minimises once for every feature it adds, GraHTP once or twice an iteration, and it needs few \
+                 (mean iterations: {}; those of FGraHTP minimise nothing). GraHTP with a constant step of 4/L \
+                 minimises exactly in every iteration, as the papers' does, and takes {:.2} times the time of FBS: \
+                 loose refits are not the reason. {}",
                 compare::mean_iterations(case, &["grahtp", "fgrahtp", "grasp", "fbs"]),
                 case.seconds.ratio("grahtp-constant", "fbs").unwrap_or(f64::NAN),
                 halted(case, &three)
@@ -47,13 +49,15 @@ pub(super) fn findings(text: &str, case1: &Plots, case2: &Plots) -> Vec<Finding>
         for (name, case) in [("case 1", case1), ("case 2", case2)] {
             let paper = format!("ICML, {name}: GraHTP, FGraHTP and GraSP are faster than FBS and FoBa.");
             out.push(compare::all_faster(&case.seconds, &three, &["fbs", "foba"], paper).because(format!(
-                "GraSP is what makes the difference where it is stopped after 50 iterations without having settled (mean iterations: {}); each of them minimises exactly over up to 3k coordinates.",
+                "GraSP is what makes the difference where it is stopped after 50 iterations without having settled \
+                 (mean iterations: {}); each of them minimises exactly over up to 3k coordinates.",
                 compare::mean_iterations(case, &three)
             )));
         }
         let paper = "ICML, case 2: the time of GraHTP, FGraHTP and GraSP hardly depends on k.";
         out.push(compare::insensitive(&case2.seconds, &three, paper).because(format!(
-            "GraHTP minimises on its support by Newton steps, whose cost grows with the square of k; FGraHTP, which does not, is the control. Iterations from the smallest k to the largest: {}.",
+            "GraHTP minimises on its support by Newton steps, whose cost grows with the square of k; FGraHTP, which \
+             does not, is the control. Iterations from the smallest k to the largest: {}.",
             compare::iterations_grow(case2, &three)
         )));
     }
@@ -66,7 +70,8 @@ fn halted(case: &Plots, others: &[&str]) -> String {
         let fastest = case.seconds.best(&[method], others, 1.0);
         let iterations = case.iterations.ends(method).unwrap_or((f64::NAN, f64::NAN));
         format!(
-            "{} (with {:.0} to {:.0} features) is the fastest at {} of {} points and takes {:.2} times the time of GraHTP",
+            "{} (with {:.0} to {:.0} features) is the fastest at {} of {} points and takes {:.2} times the time of \
+             GraHTP",
             methods::label(method),
             iterations.0.min(iterations.1),
             iterations.0.max(iterations.1),
@@ -76,7 +81,8 @@ fn halted(case: &Plots, others: &[&str]) -> String {
         )
     };
     format!(
-        "The text reports that the error of FBS alone does not depend on k, as if it ended before it has k features, by the rules for the others: 50 iterations, or a change of 1e-4. Tested: {}; {}.",
+        "The text reports that the error of FBS alone does not depend on k, as if it ended before it has k features, \
+         by the rules for the others: 50 iterations, or a change of 1e-4. Tested: {}; {}.",
         one(HALTED[0]),
         one(HALTED[1])
     )
@@ -95,7 +101,8 @@ fn rises_but_for_fbs(case: &Plots, three: &[&str]) -> Finding {
         format!("{} {first:.2} to {last:.2}", methods::label(method))
     });
     let reason = format!(
-        "FBS that goes on until it has k features gets worse with k as the others do. Ended before, by a rule for the others, it does not: {}.",
+        "FBS that goes on until it has k features gets worse with k as the others do. Ended before, by a rule for the \
+         others, it does not: {}.",
         flat.join(", ")
     );
     Finding::new("arXiv, case 2: the error rises with k for all methods but FBS.", rises).because(reason)
@@ -111,19 +118,22 @@ fn estimate_reason(case: &Plots) -> String {
     });
     let ratio = case.objectives.ratio_where("fgrahtp-constant", "fgrahtp", |x| x >= 900).unwrap_or(f64::NAN);
     let counts = format!(
-        "FGraHTP with the constant step of 4/L has the least error of all methods at {} of {} points with n >= 900 and at {} of {} in all, with f {ratio:.1} times as high as with the adaptive step (n >= 900)",
+        "FGraHTP with the constant step of 4/L has the least error of all methods at {} of {} points with n >= 900 \
+         and at {} of {} in all, with f {ratio:.1} times as high as with the adaptive step (n >= 900)",
         late.0, late.1, won.0, won.1
     );
     if 2 * late.0 > late.1 {
         format!(
-            "{counts}. So the order depends on how far f is minimised, that is on the step, which the papers do not state; a lower objective is not a better estimate here. \
-             The constant was picked after trials (see the setting): this shows that the step matters, not which one the papers took."
+            "{counts}. So the order depends on how far f is minimised, that is on the step, which the papers do not \
+             state; a lower objective is not a better estimate here. The constant was picked after trials (see the \
+             setting): this shows that the step matters, not which one the papers took."
         )
     } else {
         let close = close_together(&case.errors, &["grahtp", "grasp", "fbs", "foba"]);
         format!(
-            "GraHTP and the least error of all methods lie within two standard errors of each other at {} of {} points: these replicas show no order among them, and the papers, which give none, may not \
-             either. The step does not change that: {counts}.",
+            "GraHTP and the least error of all methods lie within two standard errors of each other at {} of {} \
+             points: these replicas show no order among them, and the papers, which give none, may not either. The \
+             step does not change that: {counts}.",
             close.0, close.1
         )
     }
@@ -138,8 +148,9 @@ fn truth_against(case: &Plots, method: &str) -> String {
     let last = case.objectives.xs().into_iter().rev().find(|&x| higher(x));
     let until = last.map_or(String::new(), |n| format!(" (the last: n = {n})"));
     format!(
-        "The fit on the true support has a higher f than {name} at {} of {} points{until}, and a smaller error at {} of {}: with so little ridge, wrong columns explain \
-         the labels better than the right ones until n is several times p.",
+        "The fit on the true support has a higher f than {name} at {} of {} points{until}, and a smaller error at {} \
+         of {}: with so little ridge, wrong columns explain the labels better than the right ones until n is several \
+         times p.",
         above.0, above.1, closer.0, closer.1
     )
 }
@@ -171,7 +182,8 @@ fn falls(case: &Plots, methods: &[&str], paper: String) -> Finding {
     let list: Vec<String> = all.iter().map(|(_, text)| text.clone()).collect();
     let ours = format!("from the first n to the last: {}", list.join(", "));
     let reason = format!(
-        "Some curves have their least error before the last n. The reason: f does not measure the error here. {} For comparison: {constant}.",
+        "Some curves have their least error before the last n. The reason: f does not measure the error here. {} For \
+         comparison: {constant}.",
         truth_against(case, "grahtp")
     );
     let verdict = verdict((yes, all.len())).map(|v| if v == Verdict::Differs { Verdict::Partly } else { v });
@@ -217,7 +229,9 @@ fn best_below_200(errors: &Curves) -> Finding {
     let (halted, at) = beside(&["grasp", HALTED[1]]);
     let paper = "arXiv, case 2: GraHTP and FGraHTP are the best only at k < 200.";
     Finding::new(paper, verdict(as_said).map(|v| (ours, v))).because(format!(
-        "There is hardly an order to reproduce: GraHTP lies within two standard errors of the least error at {} of {} k. Beside FBS ended by a fall below 1e-4 GraHTP and FGraHTP are the best at {at}, as the text says at {} of {} k.",
+        "There is hardly an order to reproduce: GraHTP lies within two standard errors of the least error at {} of {} \
+         k. Beside FBS ended by a fall below 1e-4 GraHTP and FGraHTP are the best at {at}, as the text says at {} of \
+         {} k.",
         close.0, close.1, halted.0, halted.1
     ))
 }

@@ -139,8 +139,10 @@ fn why_grasp(rows: &[Row]) -> String {
     let (grasp, longer) = (of("grasp"), of(LONGER));
     let list: Vec<String> = curve(rows).iter().map(|(k, [.., mcc])| format!("{mcc:.2} with {k}")).collect();
     format!(
-        "Not because GraSP is stopped after 5 iterations: with 20 its MCC is {:.2} on {} splits, where it has {:.2} with 5. What counts is how far correlations are fitted: the MCC of GraHTP is {} edges. \
-         The likelihood asks for {:.0} of them, with the lowest loss GraHTP and FBS have fitted most and GraSP, at a loss far above theirs, least.",
+        "Not because GraSP is stopped after 5 iterations: with 20 its MCC is {:.2} on {} splits, where it has {:.2} \
+         with 5. What counts is how far correlations are fitted: the MCC of GraHTP is {} edges. The likelihood asks \
+         for {:.0} of them, with the lowest loss GraHTP and FBS have fitted most and GraSP, at a loss far above \
+         theirs, least.",
         longer.mean(2),
         longer.0.len(),
         grasp.shared_with(&longer).mean(2),
@@ -169,8 +171,11 @@ fn balance(rows: &[Row]) -> Finding {
     let nearest = curve(rows).into_iter().min_by(|a, b| off(a.1).total_cmp(&off(b.1)));
     let nearest = nearest.map_or_else(String::new, |(k, [a, b, c])| format!("{a:.2}, {b:.2}, {c:.2} with {k} edges"));
     Finding::new("GraHTP: specificity 0.77, sensitivity 0.77 (MCC 0.49).", outcome).because(format!(
-        "The number of edges counts most. Specificity, sensitivity and MCC of GraHTP: as cross-validation of the likelihood chooses ({:.0} edges) {}; the nearest to the published ones {nearest}. Priors count less (classes taken as \
-         equally frequent: {}), and so do the genes unless the best are missing: with the strongest 300 of the 1,400 alone to choose from {}; both {}; without these 300 {}. How many edges the paper's fits had it does not say; its 22,283 genes were not to be had.",
+        "The number of edges counts most. Specificity, sensitivity and MCC of GraHTP: as cross-validation of the \
+         likelihood chooses ({:.0} edges) {}; the nearest to the published ones {nearest}. Priors count less (classes \
+         taken as equally frequent: {}), and so do the genes unless the best are missing: with the strongest 300 of \
+         the 1,400 alone to choose from {}; both {}; without these 300 {}. How many edges the paper's fits had it \
+         does not say; its 22,283 genes were not to be had.",
         own.mean(3),
         show("", ""),
         show("", EVEN),

@@ -26,7 +26,8 @@ pub fn run(args: &DemoArgs, screen: Screen) -> Result<()> {
     let steps = [
         (
             "Data: 500 rows, 1000 correlated columns, 12 of them with an effect on the label.",
-            "simulate logistic --rows 500 --cols 1000 --nonzeros 12 --correlation 0.5 -o {data.csv} --truth {truth.json}",
+            "simulate logistic --rows 500 --cols 1000 --nonzeros 12 --correlation 0.5 -o {data.csv} --truth \
+             {truth.json}",
         ),
         ("One fifth of the rows is put aside for testing.", "split {data.csv} --test 0.2 --seed 1"),
         ("A model with 12 of the 1000 columns.", "fit {data.train.csv} -k 12 --lambda 1e-3 -o {model.json}"),

@@ -20,14 +20,16 @@ use std::time::Instant;
 
 /// Fit a model with at most k non-zero coefficients
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = AFTER, after_help = "`ksparse fit --help` explains lambda and the solvers and shows examples.")]
+#[command(after_long_help = AFTER, after_help = "`ksparse fit --help` explains lambda and the solvers and shows \
+    examples.")]
 pub struct FitArgs {
     #[command(flatten)]
     pub data: DataArgs,
 
     /// How many coefficients may be non-zero (the intercept and --keep are not counted; more than there are columns
     /// means all)
-    #[arg(short, value_name = "K", help_heading = "Model", required = true, value_parser = parse::one_k, allow_hyphen_values = true)]
+    #[arg(short, value_name = "K", help_heading = "Model", required = true,
+          value_parser = parse::one_k, allow_hyphen_values = true)]
     pub k: usize,
 
     /// Columns that are in whatever they do for f, beside the k: names, or numbers counted from 1, separated by commas
@@ -42,8 +44,8 @@ pub struct FitArgs {
 
     /// Prove how far the model can be from the best of its size: search for a lower bound on f for at most SECONDS
     /// [default: 60]. Needs lambda > 0
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60", value_parser = parse::certify_seconds,
-          allow_negative_numbers = true, help_heading = "Search")]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60",
+          value_parser = parse::certify_seconds, allow_negative_numbers = true, help_heading = "Search")]
     pub certify: Option<f64>,
 
     /// Write the model here (readable JSON, for `ksparse predict` and `ksparse show`)
@@ -69,16 +71,20 @@ const AFTER: &str = "\
 What is minimised:
   f(w, b) = (sum_i c_i loss(x_i'w + b, y_i)) / (sum_i c_i) + lambda/2 ||w||^2,   at most k entries of w non-zero.
   A mean, not a sum: the same lambda means the same for 100 rows and for a million. c are the sample weights (1 unless
-  --weights). The intercept b is not penalised. The default lambda is 0 for squared loss, whose minimum exists without a ridge.
-  For the other losses it is 1e-5: when k columns separate the two classes f would fall for ever without a ridge. The ridge depends on
-  the units of the columns; --standardize makes them comparable. To compare with a sum of losses + 1/(2C) ||w||^2: lambda = 1/(C n).
+  --weights). The intercept b is not penalised. The default lambda is 0 for squared loss, whose minimum exists without \
+  a ridge.
+  For the other losses it is 1e-5: when k columns separate the two classes f would fall for ever without a ridge. The \
+  ridge depends on
+  the units of the columns; --standardize makes them comparable. To compare with a sum of losses + 1/(2C) ||w||^2: \
+  lambda = 1/(C n).
 
 Losses (y = -1 or +1 for all but squared; m = y z, z the prediction):
   squared        (y - z)^2 / 2             regression
   logistic       log(1 + exp(-c m))        classification with probabilities; c is --logistic-scale
   squared-hinge  max(0, 1 - m)^2 / 2       L2 support vector machine
   huber          the hinge, smoothed over a width of --huber-gamma
-  hinge          max(0, 1 - m)             support vector machine, lambda > 0; auto, diht, sdiht; heuristically grahtp, htp, iht, svrght
+  hinge          max(0, 1 - m)             support vector machine, lambda > 0; auto, diht, sdiht; heuristically \
+  grahtp, htp, iht, svrght
 
 Solvers, and what each is for:
   auto     an answer: GraHTP, then wider moves and exchanges scored by second derivatives where these are affordable
@@ -92,12 +98,16 @@ Solvers, and what each is for:
   svrght   stochastic gradients with reduced variance, k kept (Li et al. 2016): steps on --batch rows
   diht     climbs the dual (Liu et al. 2017): any loss, the hinge too, lambda > 0; a lower bound with every iteration
   sdiht    the same by --blocks of samples: fewer passes over many rows
-  exact    the best model of all, proven, by branch and bound: hundreds of columns, k up to 15 or so, lambda > 0 and not tiny
+  exact    the best model of all, proven, by branch and bound: hundreds of columns, k up to 15 or so, lambda > 0 and \
+  not tiny
 
 How far from the best:
-  Finding the best k columns is NP-hard, so a search returns a good model without knowing whether there is a better one. With lambda > 0,
-  --certify proves a lower bound: no model of this size has a lower f. A gap of 0 proves the model optimal. A wide gap proves
-  nothing against it: the bound is weak where lambda is tiny or columns are much alike. --solver exact closes the gap where it can.
+  Finding the best k columns is NP-hard, so a search returns a good model without knowing whether there is a better \
+  one. With lambda > 0,
+  --certify proves a lower bound: no model of this size has a lower f. A gap of 0 proves the model optimal. A wide gap \
+  proves
+  nothing against it: the bound is weak where lambda is tiny or columns are much alike. --solver exact closes the gap \
+  where it can.
 
 Examples (the first line makes the data):
   ksparse simulate linear --rows 200 --cols 1000 --nonzeros 10 -o data.csv

@@ -83,11 +83,15 @@ pub struct GraphArgs {
 }
 
 const AFTER: &str = "\
-What it finds: the precision matrix O that minimises -log det O + <S, O>, S the covariance of the columns, with at most k pairs i < j
-  for which O_ij is not 0. In a Gaussian model a missing edge says that two columns are independent given all others; the weight shown,
-  -O_ij / sqrt(O_ii O_jj), is their correlation given all others. Columns are centred, and standardised unless --original-units.
+What it finds: the precision matrix O that minimises -log det O + <S, O>, S the covariance of the columns, with at \
+most k pairs i < j
+  for which O_ij is not 0. In a Gaussian model a missing edge says that two columns are independent given all others; \
+  the weight shown,
+  -O_ij / sqrt(O_ii O_jj), is their correlation given all others. Columns are centred, and standardised unless \
+  --original-units.
 
-How k is chosen: by --tune (the likelihood of samples set aside), --cv, or --criterion (ebic is strict, and finds few false edges).
+How k is chosen: by --tune (the likelihood of samples set aside), --cv, or --criterion (ebic is strict, and finds few \
+false edges).
 The solver auto is GraHTP, followed by exchanges on small networks.
 
 Examples (the first line makes the data):
@@ -222,7 +226,8 @@ fn square(table: &ksparse_io::Table) -> Result<faer::Mat<f64>> {
     let (rows, columns) = (table.nrows(), table.ncols());
     if rows != columns {
         let message = format!(
-            "{}: {rows} rows and {columns} columns are no covariance matrix: leave out --covariance for samples, or --drop a column of names",
+            "{}: {rows} rows and {columns} columns are no covariance matrix: leave out --covariance for samples, or \
+             --drop a column of names",
             table.source
         );
         return Err(Failure::Input(message));
@@ -335,8 +340,8 @@ fn object(found: &Found, solution: &Solution, k: usize, solver: &str, seconds: f
         })
         .collect();
     json!({
-        "k": k, "objective": solution.value, "status": solution.status, "iterations": solution.iterations, "seconds": seconds,
-        "solver": solver, "names": found.names, "edges": edges, "precision": rows,
+        "k": k, "objective": solution.value, "status": solution.status, "iterations": solution.iterations,
+        "seconds": seconds, "solver": solver, "names": found.names, "edges": edges, "precision": rows,
     })
 }
 

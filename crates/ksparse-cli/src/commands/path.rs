@@ -29,11 +29,13 @@ pub struct PathArgs {
     pub data: DataArgs,
 
     /// The values of k: 1:200, 10:200:10, 5,10,20, or a mixture; 0 is the model of the intercept alone
-    #[arg(short, value_name = "KS", help_heading = "Model", required = true, value_parser = parse::ks, allow_hyphen_values = true)]
+    #[arg(short, value_name = "KS", help_heading = "Model", required = true, value_parser = parse::ks,
+          allow_hyphen_values = true)]
     pub k: Ks,
 
     /// Ridges to try with every k, separated by commas
-    #[arg(long, value_name = "L1,L2,...", help_heading = "Model", value_parser = parse::lambdas, conflicts_with = "lambda", allow_hyphen_values = true)]
+    #[arg(long, value_name = "L1,L2,...", help_heading = "Model", value_parser = parse::lambdas,
+          conflicts_with = "lambda", allow_hyphen_values = true)]
     pub lambdas: Option<Lambdas>,
 
     /// Columns that are in whatever they do for f, beside the k: names, or numbers counted from 1, separated by commas

@@ -89,7 +89,8 @@ pub fn run(args: &PredictArgs, screen: Screen) -> Result<()> {
     let loss = model.loss.build()?;
     if args.proba && model.loss.name != "logistic" {
         let message = format!(
-            "--proba needs a model with the logistic loss, and {} has the {} loss: leave it out, or fit with --loss logistic",
+            "--proba needs a model with the logistic loss, and {} has the {} loss: leave it out, or fit with --loss \
+             logistic",
             args.model.display(),
             model.loss.name
         );
@@ -155,7 +156,8 @@ fn align(model: &Model, table: &Table, file: &Path, screen: Screen) -> Result<ks
         }
         (_, found) if found != expected => {
             return Err(Failure::Input(format!(
-                "{}: {found} columns, but {} was fitted on {expected}; give data with the same columns (--target names one that is no feature)",
+                "{}: {found} columns, but {} was fitted on {expected}; give data with the same columns (--target \
+                 names one that is no feature)",
                 table.source,
                 file.display()
             )));

@@ -37,11 +37,13 @@ pub struct SimulateArgs {
     pub model: String,
 
     /// Rows
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 200,
+          value_parser = clap::value_parser!(u32).range(1..))]
     pub rows: u32,
 
     /// Columns
-    #[arg(short = 'p', long, value_name = "P", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'p', long, value_name = "P", default_value_t = 1000,
+          value_parser = clap::value_parser!(u32).range(1..))]
     pub cols: u32,
 
     /// True coefficients
@@ -53,7 +55,8 @@ pub struct SimulateArgs {
     pub correlation: f64,
 
     /// Standard deviation of the noise [linear]
-    #[arg(long, value_name = "S", default_value = "0.5", value_parser = parse::non_negative, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "0.5", value_parser = parse::non_negative,
+          allow_hyphen_values = true)]
     pub noise: f64,
 
     /// Mean number of words in a row [text]

@@ -142,9 +142,9 @@ fn the_report_works_in_a_browser() {
     let (index, cells) = (chosen["chosen"]["index"].as_u64().unwrap() as usize, chosen["path"].as_array().unwrap());
     let size = |cell: &Value| cell["support"].as_array().unwrap().len();
     // As it opens, then with the slider at the first and at the last k.
-    let look = "const s=document.getElementById('slider'),look=i=>{if(i!==null){s.value=i;s.dispatchEvent(new Event('input'))}\
-        return document.getElementById('k').textContent+', '+document.querySelectorAll('#bars rect').length+' bars'};\
-        const seen=[look(null),look(0),look(5)];";
+    let look = "const s=document.getElementById('slider'),look=i=>{if(i!==null){s.value=i;s.dispatchEvent(new \
+        Event('input'))}return document.getElementById('k').textContent+', '+document.querySelectorAll('#bars \
+        rect').length+' bars'};const seen=[look(null),look(0),look(5)];";
     let script = format!("{look}seen.push({});document.title=seen.join(' | ')", headless::MANNERS);
     let Some(title) = headless::title(&bench.read("path.html"), &script).unwrap() else { return };
     let shown = |i: usize| {

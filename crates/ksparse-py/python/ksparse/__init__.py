@@ -6,9 +6,10 @@ Everything refers to one objective, a mean and not a sum::
 
 with sample weights c and an intercept b that is neither penalised nor counted in k.
 
-Estimators: `SparseLinearRegression`, `SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, `SparsePrecision` (networks), and
-their ``...CV`` versions, which choose k and alpha. A function of your own: `minimize`. All k of a sequence: `path`. How far from the
-best a fit can be: `certify`. Pictures: `plot_path`, `plot_graph`, `plot_gap`.
+Estimators: `SparseLinearRegression`, `SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`,
+`SparsePrecision` (networks), and their ``...CV`` versions, which choose k and alpha. A function of your own:
+`minimize`. All k of a sequence: `path`. How far from the best a fit can be: `certify`. Pictures: `plot_path`,
+`plot_graph`, `plot_gap`.
 """
 
 from . import datasets

@@ -118,7 +118,9 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _epochs(self) -> int:
         """How long to look for a lower bound."""
         certify = getattr(self, "certify", False)
-        return 100 * int(certify) if isinstance(certify, bool) else int(check_scalar(certify, "certify", int, min_val=0))
+        if isinstance(certify, bool):
+            return 100 * int(certify)
+        return int(check_scalar(certify, "certify", int, min_val=0))
 
     # Fitting.
 
@@ -132,13 +134,15 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The data. float32 and float64 in Fortran order and CSC matrices are read where they lie; other layouts are copied once.
+            The data. float32 and float64 in Fortran order and CSC matrices are read where they lie; other layouts are
+            copied once.
         y : array-like of shape (n_samples,)
             The target: numbers for regression, labels (numbers or strings) for classification.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights; integers mean repeated samples. Those of `class_weight` are multiplied in.
         callback : callable, default=None
-            Called once per iteration with a `Progress`; returning True or raising StopIteration ends the fit with the best point so far.
+            Called once per iteration with a `Progress`; returning True or raising StopIteration ends the fit with the
+            best point so far.
 
         Returns
         -------

@@ -69,9 +69,10 @@ def certify(
 ) -> Certificate | list[Certificate]:
     """A proven bound on how far a fitted model is from the best one with at most k coefficients.
 
-    The problem is NP-hard, so no solver knows that its answer is the best. But duality gives numbers that no model of that size goes below;
-    the largest that can be found is compared with the fit. A gap of nearly 0 proves the fit optimal; a wide one proves nothing against
-    it: the bound may be weak, as it is for a tiny alpha or strongly correlated columns.
+    The problem is NP-hard, so no solver knows that its answer is the best. But duality gives numbers that no model of
+    that size goes below; the largest that can be found is compared with the fit. A gap of nearly 0 proves the fit
+    optimal; a wide one proves nothing against it: the bound may be weak, as it is for a tiny alpha or strongly
+    correlated columns.
 
     Parameters
     ----------
@@ -111,7 +112,9 @@ def certify(
     rows, intercepts = np.atleast_2d(estimator.coef_), np.ravel(estimator.intercept_)
     X, targets, weights = clone(estimator)._prepare(X, y, sample_weight)
     if X.shape[1] != rows.shape[1] or len(targets) != len(rows):
-        raise ValueError(f"The estimator was fitted to {rows.shape[1]} features and other classes than these data have.")
+        raise ValueError(
+            f"The estimator was fitted to {rows.shape[1]} features and other classes than these data have."
+        )
     search = estimator._search(X.shape[1])
     design = _core.Design(as_matrix(X), search["threads"])
     search["time_limit"] = None if time_limit is None else float(time_limit)

@@ -196,8 +196,8 @@ class SparseSVC(SparseClassifier):
 
         f(w) = (1 / n) sum_i l(y_i (x_i'w + b))  +  (alpha / 2) ||w||^2
 
-    with ``l(m) = max(0, 1 - m)^2 / 2`` (squared hinge) or ``l(m) = max(0, 1 - m)`` (hinge). Three classes and more: one against the
-    rest, each class with k coefficients of its own.
+    with ``l(m) = max(0, 1 - m)^2 / 2`` (squared hinge) or ``l(m) = max(0, 1 - m)`` (hinge). Three classes and more: one
+    against the rest, each class with k coefficients of its own.
 
     Parameters
     ----------
@@ -268,8 +268,8 @@ class SparseHuberClassifier(SparseClassifier):
 
         f(w) = (1 / n) sum_i l(y_i (x_i'w + b))  +  (alpha / 2) ||w||^2
 
-    with ``l(m)`` = 0 for m >= 1, ``1 - m - gamma / 2`` for m < 1 - gamma, and ``(1 - m)^2 / (2 gamma)`` between. Three classes and more:
-    one against the rest, each class with k coefficients of its own.
+    with ``l(m)`` = 0 for m >= 1, ``1 - m - gamma / 2`` for m < 1 - gamma, and ``(1 - m)^2 / (2 gamma)`` between. Three
+    classes and more: one against the rest, each class with k coefficients of its own.
 
     Parameters
     ----------

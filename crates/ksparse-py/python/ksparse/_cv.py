@@ -15,8 +15,8 @@ from ._search import CrossValidated
 class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
     """Least squares with at most k coefficients, k and alpha chosen by cross-validation.
 
-    The objective is that of `SparseLinearRegression`. Every fold solves the whole grid of k and alpha, each solution from its
-    neighbours; the folds run in parallel.
+    The objective is that of `SparseLinearRegression`. Every fold solves the whole grid of k and alpha, each solution
+    from its neighbours; the folds run in parallel.
 
     Parameters
     ----------
@@ -128,8 +128,9 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
 class SparseLogisticRegressionCV(_Probabilities, SparseClassifierCV):
     """Logistic regression with at most k coefficients, k and alpha chosen by cross-validation.
 
-    The objective is that of `SparseLogisticRegression`. Every fold solves the whole grid of k and alpha, each solution from its
-    neighbours; the folds run in parallel. With three classes and more, one pair of k and alpha is chosen for all of them.
+    The objective is that of `SparseLogisticRegression`. Every fold solves the whole grid of k and alpha, each solution
+    from its neighbours; the folds run in parallel. With three classes and more, one pair of k and alpha is chosen for
+    all of them.
 
     Parameters
     ----------
@@ -218,7 +219,8 @@ class SparseSVCCV(SparseClassifierCV):
 
 @documented
 class SparseHuberClassifierCV(SparseClassifierCV):
-    """A linear classifier by the smoothed hinge loss with at most k coefficients, k and alpha chosen by cross-validation.
+    """A linear classifier by the smoothed hinge loss with at most k coefficients, k and alpha chosen by
+    cross-validation.
 
     The objective is that of `SparseHuberClassifier`; see `SparseLogisticRegressionCV` for the choice.
 

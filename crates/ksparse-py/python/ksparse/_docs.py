@@ -8,37 +8,43 @@ from typing import TypeVar
 Class = TypeVar("Class", bound=type)
 
 K = """k : int, float or None, default=None
-    How many coefficients may be non-zero, beside the intercept and the columns in `keep`. A float in (0, 1] is a share of the columns.
-    None is 5, or all columns where there are fewer. An int above the number of columns warns and means all of them."""
+    How many coefficients may be non-zero, beside the intercept and the columns in `keep`. A float in (0, 1] is a share
+    of the columns. None is 5, or all columns where there are fewer. An int above the number of columns warns and means
+    all of them."""
 
 ALPHA = """alpha : float, default={alpha}
-    The ridge: lambda in ``mean loss + (lambda / 2) ||w||^2``. The loss is a mean over samples, so alpha means the same at every n. The
-    intercept is not penalised. With `standardize`, it acts on the coefficients of the standardised columns."""
+    The ridge: lambda in ``mean loss + (lambda / 2) ||w||^2``. The loss is a mean over samples, so alpha means the same
+    at every n. The intercept is not penalised. With `standardize`, it acts on the coefficients of the standardised
+    columns."""
 
 SEARCH = """solver : str, default='auto'
     One of ``ksparse.SOLVERS``. 'auto' is the one to use; the others are there to compare with.
 fit_intercept : bool, default=True
     Whether to fit an intercept.
 standardize : bool, default=False
-    Whether to centre the columns and divide them by their standard deviation for the fit (a sparse matrix is not filled in). Coefficients
-    come back in the units of X; `objective_` and alpha are in those of the standardised columns. The columns are centred without
-    an intercept too, which then leaves its constant in `intercept_`.
+    Whether to centre the columns and divide them by their standard deviation for the fit (a sparse matrix is not filled
+    in). Coefficients come back in the units of X; `objective_` and alpha are in those of the standardised columns. The
+    columns are centred without an intercept too, which then leaves its constant in `intercept_`.
 keep : array-like of int, str or bool, default=None
     Columns that are always in, at no charge against k: their numbers, their names, or a mask.
 tol : float or None, default=None
-    Iterative methods stop when the point moves by less than this, relatively; 'diht', 'sdiht' and 'exact' when the gap to their bound is less.
-    None is the method's own default: 1e-4, 1e-6 for 'exact'. 'auto', 'fbs' and 'foba' do not use it.
+    Iterative methods stop when the point moves by less than this, relatively; 'diht', 'sdiht' and 'exact' when the gap
+    to their bound is less. None is the method's own default: 1e-4, 1e-6 for 'exact'. 'auto', 'fbs' and 'foba' do not
+    use it.
 max_iter : int or None, default=None
-    At most so many iterations. None is the method's own default: 1000, 50 for 'grasp', 100,000 nodes for 'exact', no limit for 'fbs' and 'foba'.
+    At most so many iterations. None is the method's own default: 1000, 50 for 'grasp', 100,000 nodes for 'exact', no
+    limit for 'fbs' and 'foba'.
 time_limit : float or None, default=None
     At most so many seconds; the best point so far is kept.
 solver_options : dict or None, default=None
-    Options of the solver: ``step`` ('adaptive', 'theory' or a number), ``debias`` ('exact', 'newton', 'gradient' or 'none')
-    and ``scaled`` (bool) for 'grahtp', 'fgrahtp', 'htp' and 'iht'; ``debias`` and ``scaled`` (bool) for 'grasp'; ``forward`` ('gradient' or 'decrease'),
-    ``candidates`` (int) and ``least_gain`` (float) for 'foba'; ``refit`` (bool) for 'diht', and ``blocks`` (int) with it for 'sdiht'; ``batch``,
-    ``inner_steps`` (int), ``step`` (float) and ``refit`` for 'svrght'.
+    Options of the solver: ``step`` ('adaptive', 'theory' or a number), ``debias`` ('exact', 'newton', 'gradient' or
+    'none') and ``scaled`` (bool) for 'grahtp', 'fgrahtp', 'htp' and 'iht'; ``debias`` and ``scaled`` (bool) for
+    'grasp'; ``forward`` ('gradient' or 'decrease'), ``candidates`` (int) and ``least_gain`` (float) for 'foba';
+    ``refit`` (bool) for 'diht', and ``blocks`` (int) with it for 'sdiht'; ``batch``, ``inner_steps`` (int), ``step``
+    (float) and ``refit`` for 'svrght'.
 random_state : int, RandomState instance or None, default=None
-    Seed of what is drawn at random: the blocks of 'sdiht', the batches of 'svrght', the folds of a number in `cv`. None is a fixed seed.
+    Seed of what is drawn at random: the blocks of 'sdiht', the batches of 'svrght', the folds of a number in `cv`. None
+    is a fixed seed.
 n_jobs : int or None, default=None
     Threads. None is one per core (or OMP_NUM_THREADS, where that is set, as in the workers of joblib); -1 is one per
     core; at most 64 are started, or four per core if that is more. The result does not depend on it."""
@@ -47,8 +53,8 @@ WARM_START = """warm_start : bool, default=False
     Whether to start from the coefficients of the last fit."""
 
 CERTIFY = """certify : bool or int, default=False
-    Whether to search for the best lower bound on f after the fit (an int: for so many epochs), as `ksparse.certify` does. False costs nothing
-    and leaves the bound to what the solver knows: the dual ones and 'exact' know one."""
+    Whether to search for the best lower bound on f after the fit (an int: for so many epochs), as `ksparse.certify`
+    does. False costs nothing and leaves the bound to what the solver knows: the dual ones and 'exact' know one."""
 
 VERBOSE = """verbose : int, default=0
     1 shows the progress on stderr."""
@@ -62,7 +68,8 @@ status_ : str
 objective_ : float
     f at the solution, in the normalisation above.
 lower_bound_ : float
-    No model with at most k coefficients has a lower f. 0, which is true of every loss, unless `certify` is set or the solver knows better.
+    No model with at most k coefficients has a lower f. 0, which is true of every loss, unless `certify` is set or the
+    solver knows better.
 dual_gap_ : float
     ``objective_ - lower_bound_``: the fit is at most this far from the best.
 trace_ : dict of ndarray
@@ -73,7 +80,8 @@ feature_names_in_ : ndarray of str
     Their names, where X has them."""
 
 CLASSES = """coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-    Coefficients, at most k of them not zero in a row beside those kept. One row for two classes, one per class for more.
+    Coefficients, at most k of them not zero in a row beside those kept. One row for two classes, one per class for
+    more.
 intercept_ : ndarray of shape (1,) or (n_classes,)
     The intercepts.
 classes_ : ndarray of shape (n_classes,)
@@ -89,16 +97,18 @@ GAMMA = """gamma : float, default=0.25
     Width of the smoothed corner of the hinge."""
 
 CV = """ks : array-like or None, default=None
-    The k to compare (ints or shares of the columns). None is 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64 as far as there are columns.
+    The k to compare (ints or shares of the columns). None is 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64 as far as there
+    are columns.
 alphas : array-like or None, default=None
     The ridges to compare. None is {alphas}.
 cv : int, splitter or iterable, default=5
-    How rows are split: a number of folds, a splitter of scikit-learn, or pairs of training and test rows. Folds of a number are
-    shuffled by `random_state` (stratified for classifiers).
+    How rows are split: a number of folds, a splitter of scikit-learn, or pairs of training and test rows. Folds of a
+    number are shuffled by `random_state` (stratified for classifiers).
 scoring : str, callable or None, default=None
     A scorer of scikit-learn. None is minus the deviance, twice the mean loss on the rows held out.
 rule : {{'best', '1se'}}, default='best'
-    'best' takes the cell with the best mean score; '1se' the smallest k (then the largest alpha) within one standard error of it."""
+    'best' takes the cell with the best mean score; '1se' the smallest k (then the largest alpha) within one standard
+    error of it."""
 
 CV_ATTRIBUTES = """k_ : int
     The k chosen.
@@ -109,12 +119,14 @@ best_score_ : float
 cv_results_ : dict of ndarray
     For each cell: k, alpha, mean_score, std_error and split0_score, split1_score, ...
 path_ : PathResult
-    The solutions for all of `ks` on all rows, at the chosen alpha (a list of them, one per class, for three classes and more)."""
+    The solutions for all of `ks` on all rows, at the chosen alpha (a list of them, one per class, for three classes and
+    more)."""
 
 
 def documented(cls: Class) -> Class:
     """Fills {parameters} and {attributes} in the docstring of an estimator, at the indentation they stand at."""
-    defaults = {name: parameter.default for name, parameter in inspect.signature(cls.__init__).parameters.items()}  # type: ignore[misc]
+    parameters = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
+    defaults = {name: parameter.default for name, parameter in parameters.items()}
     own = [text for name, text in (("loss", LOSS), ("gamma", GAMMA)) if name in defaults]
     classes = "class_weight" in defaults
     common = [SEARCH, CLASS_WEIGHT] if classes else [SEARCH]

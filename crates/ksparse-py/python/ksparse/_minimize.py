@@ -46,19 +46,19 @@ def minimize(
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` is the value at x, an array of shape (dim,); or a pair of value and gradient (see `grad`). What it returns may be
-        NumPy, JAX or PyTorch: anything that NumPy can read.
+        ``fun(x)`` is the value at x, an array of shape (dim,); or a pair of value and gradient (see `grad`). What it
+        returns may be NumPy, JAX or PyTorch: anything that NumPy can read.
     k : int
         How many coordinates may be non-zero, beside those in `keep`. A float in (0, 1] is a share of `dim`.
     dim : int
         The number of variables.
     grad : callable, True, 'jax', 'torch', '2-point' or None, default=None
-        ``grad(x)`` is the gradient. True: `fun` returns value and gradient. 'jax' and 'torch': `fun` is written in that library, is called with an
-        array of it, and is differentiated by it. '2-point': central differences, 2 dim + 1 evaluations for one gradient. None: the pair, if
-        `fun` returns one, else finite differences, with a warning.
+        ``grad(x)`` is the gradient. True: `fun` returns value and gradient. 'jax' and 'torch': `fun` is written in that
+        library, is called with an array of it, and is differentiated by it. '2-point': central differences, 2 dim + 1
+        evaluations for one gradient. None: the pair, if `fun` returns one, else finite differences, with a warning.
     hess : callable, 'jax' or None, default=None
-        ``hess(x)`` is the Hessian, an array or sparse matrix of shape (dim, dim): Newton steps on supports instead of quasi-Newton ones, and
-        for 'auto' moves scored by second derivatives.
+        ``hess(x)`` is the Hessian, an array or sparse matrix of shape (dim, dim): Newton steps on supports instead of
+        quasi-Newton ones, and for 'auto' moves scored by second derivatives.
     x0 : array-like of shape (dim,), default=None
         Where to start: its k largest entries. None is zero.
     solver : str, default='auto'
@@ -153,7 +153,9 @@ def as_number(value: Any) -> float:
     """A number from a number or an array of one entry."""
     array = as_floats(value, "the value of fun")
     if array.size != 1:
-        raise TypeError(f"fun must return a number, or a pair of a number and a gradient, not an array of shape {array.shape}.")
+        raise TypeError(
+            f"fun must return a number, or a pair of a number and a gradient, not an array of shape {array.shape}."
+        )
     return float(array.reshape(()))
 
 

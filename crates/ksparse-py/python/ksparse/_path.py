@@ -40,18 +40,21 @@ def path(
     Parameters
     ----------
     problem : estimator or callable
-        An estimator of this package (``path(SparseLogisticRegression(alpha=1e-3), X, y, ks=range(20))``), whose parameters hold for all k
-        and which is left unfitted; or a function, as for `minimize` (``path(fun, dim=100, grad=grad, ks=range(20))``).
+        An estimator of this package (``path(SparseLogisticRegression(alpha=1e-3), X, y, ks=range(20))``), whose
+        parameters hold for all k and which is left unfitted; or a function, as for `minimize` (``path(fun, dim=100,
+        grad=grad, ks=range(20))``).
     X, y : array-like
         The data, for an estimator.
     ks : array-like or None, default=None
-        The values of k (ints, or shares of the columns). None is 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64 as far as there are columns.
+        The values of k (ints, or shares of the columns). None is 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64 as far as
+        there are columns.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights, for an estimator.
     dim, grad, hess, solver, keep, tol, max_iter, solver_options, random_state
         For a function: as for `minimize`. An estimator has its own.
     callback : callable, default=None
-        Called once per iteration with a `Progress`; returning True or raising StopIteration ends the path with what is solved by then.
+        Called once per iteration with a `Progress`; returning True or raising StopIteration ends the path with what is
+        solved by then.
     verbose : int, default=0
         1 shows the progress on stderr.
 

@@ -68,8 +68,8 @@ def plot_path(path: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
     ax.set_ylabel("coefficient")
     if len(order):
         rest = f" ({len(order) - NAMED} more in grey)" if len(order) > NAMED else ""
-        ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=9, title="largest at the end" + rest,
-                  title_fontsize=9)  # fmt: skip
+        ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=9,
+                  title="largest at the end" + rest, title_fontsize=9)  # fmt: skip
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
@@ -113,7 +113,8 @@ def plot_gap(model: Any, *, ax: Any = None, against: str = "seconds") -> Any:
 
 
 def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
-    """A network on a circle: an edge per pair that depends given all others, its width by the strength, its colour by the sign.
+    """A network on a circle: an edge per pair that depends given all others, its width by the strength, its colour by
+    the sign.
 
     Parameters
     ----------
@@ -160,8 +161,9 @@ def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> An
             label = str(node if names is None else names[node])
             turn = np.degrees(angle[node])
             left = np.cos(angle[node]) < -1e-9
-            ax.text(1.07 * x[node], 1.07 * y[node], label, rotation=turn + 180 if left else turn, rotation_mode="anchor",
-                    ha="right" if left else "left", va="center", fontsize=9 if p <= 40 else 7)  # fmt: skip
+            ax.text(1.07 * x[node], 1.07 * y[node], label, rotation=turn + 180 if left else turn,
+                    rotation_mode="anchor", ha="right" if left else "left", va="center",
+                    fontsize=9 if p <= 40 else 7)  # fmt: skip
     for colour, label in (("#2166ac", "positive partial correlation"), ("#b2182b", "negative")):
         ax.plot([], [], color=colour, linewidth=2, label=label)
     ax.legend(loc="upper left", frameon=False, fontsize=9, title=f"{len(pairs)} edges", alignment="left")
@@ -173,7 +175,8 @@ def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> An
 
 
 def _around(pairs: Any, p: int) -> Any:
-    """An order of the nodes around the circle with neighbours near each other: components one after another, breadth first."""
+    """An order of the nodes around the circle with neighbours near each other: components one after another, breadth
+    first."""
     neighbours: list[list[int]] = [[] for _ in range(p)]
     for i, j in pairs:
         neighbours[i].append(int(j))

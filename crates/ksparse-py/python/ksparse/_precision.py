@@ -31,14 +31,15 @@ Floats = NDArray[np.float64]
 class SparsePrecision(EmpiricalCovariance):  # type: ignore[misc]
     """The precision matrix (inverse covariance) of Gaussian samples with at most k edges.
 
-    Minimises ``-log det O + trace(S O)``, S the covariance of the samples, over precision matrices O with at most k non-zero pairs off
-    the diagonal: the network of the strongest conditional dependences, by maximum likelihood and without shrinkage.
+    Minimises ``-log det O + trace(S O)``, S the covariance of the samples, over precision matrices O with at most k
+    non-zero pairs off the diagonal: the network of the strongest conditional dependences, by maximum likelihood and
+    without shrinkage.
 
     Parameters
     ----------
     k : int, float or None, default=None
-        The number of edges. A float in (0, 1] is a share of all pairs. None is as many as there are variables, or all pairs where there are
-        fewer. An int above the number of pairs warns and means all of them.
+        The number of edges. A float in (0, 1] is a share of all pairs. None is as many as there are variables, or all
+        pairs where there are fewer. An int above the number of pairs warns and means all of them.
     solver : str, default='auto'
         One of ``ksparse.SOLVERS`` that needs no samples. 'auto' goes by the number of variables, as the command does.
     standardize : bool, default=True
@@ -169,7 +170,8 @@ class SparsePrecisionCV(SparsePrecision):
     Parameters
     ----------
     ks : array-like or None, default=None
-        The numbers of edges to compare (ints, or shares of all pairs). None is 0, p/2, p, 3p/2, 2p, 3p and 4p, as far as there are pairs.
+        The numbers of edges to compare (ints, or shares of all pairs). None is 0, p/2, p, 3p/2, 2p, 3p and 4p, as far
+        as there are pairs.
     cv : int, splitter or iterable, default=5
         How rows are split; folds of a number are shuffled by `random_state`.
     rule : {'best', '1se'}, default='best'
@@ -261,7 +263,9 @@ class SparsePrecisionCV(SparsePrecision):
         found = _core.precision_scores(samples, search, ks, folds, watcher.callback())
         scores = np.array([row for row in found if row is not None])
         if not scores.size:
-            raise RuntimeError("Cross-validation was stopped before a fold was finished: there is nothing to choose from.")
+            raise RuntimeError(
+                "Cross-validation was stopped before a fold was finished: there is nothing to choose from."
+            )
         top = self._choose(scores, [float(len(test)) for row, (_, test) in zip(found, folds) if row is not None], ks)
         path = _core.precision_path(samples, search, ks[: top + 1], None, watcher.callback())
         watcher.close(f"chose k={self.k_}")

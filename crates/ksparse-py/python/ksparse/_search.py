@@ -43,7 +43,8 @@ class CrossValidated:
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The data. float32 and float64 in Fortran order and CSC matrices are read where they lie; other layouts are copied once.
+            The data. float32 and float64 in Fortran order and CSC matrices are read where they lie; other layouts are
+            copied once.
         y : array-like of shape (n_samples,)
             The target: numbers for regression, labels (numbers or strings) for classification.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -76,7 +77,9 @@ class CrossValidated:
         cells = [list(zip(*(_flat(grid[fold]) for grid in grids))) for fold in range(len(splits))]
         complete = [fold for fold in range(len(splits)) if len(cells[fold]) == len(ks) * len(alphas)]
         if not complete:
-            raise RuntimeError("Cross-validation was stopped before a fold was finished: there is nothing to choose from.")
+            raise RuntimeError(
+                "Cross-validation was stopped before a fold was finished: there is nothing to choose from."
+            )
         scores = np.array([self._fold_scores(cells[fold], X, labels, weights, splits[fold][1]) for fold in complete])
         sizes = np.array([_total(weights, splits[fold][1]) for fold in complete], dtype=np.float64)
         self._choose(scores, sizes, ks, alphas)

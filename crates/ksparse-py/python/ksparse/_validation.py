@@ -160,7 +160,8 @@ def check_keep(keep: Any, n_features: int, names: Any = None) -> list[int]:
     if chosen.dtype.kind not in "iu":
         raise TypeError(f"keep must hold column numbers, names or a mask, got dtype {chosen.dtype}.")
     if chosen.min() < -n_features or chosen.max() >= n_features:
-        raise ValueError(f"keep names column {chosen.min() if chosen.min() < 0 else chosen.max()}, but there are {n_features}.")
+        stranger = chosen.min() if chosen.min() < 0 else chosen.max()
+        raise ValueError(f"keep names column {stranger}, but there are {n_features}.")
     return [int(j) % n_features for j in chosen]
 
 

@@ -1,4 +1,5 @@
-"""Data with a sparse truth, seeded: the same numbers as the library's own simulations, whatever the machine's threads."""
+"""Data with a sparse truth, seeded: the same numbers as the library's own simulations, whatever the machine's
+threads."""
 
 from __future__ import annotations
 

@@ -150,7 +150,8 @@ impl Certificate {
             )
         } else {
             format!(
-                "f = {value:.6e} is at most {percent:.3} % above the best possible: no model of this size goes below {bound:.6e}"
+                "f = {value:.6e} is at most {percent:.3} % above the best possible: no model of this size goes below \
+                 {bound:.6e}"
             )
         }
     }

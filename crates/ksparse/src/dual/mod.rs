@@ -12,7 +12,8 @@
 //!
 //! ```text
 //! u(a) = -(1/lambda) sum_i c_i a_i x_i        w(a) = H_k(u(a))
-//! D(a) = min over ||w||_0 <= k of L(w, a) = -sum_i c_i l_i*(a_i) - (lambda/2) ||w(a)||^2  <=  min over ||w||_0 <= k of P(w)
+//! D(a) = min over ||w||_0 <= k of L(w, a) = -sum_i c_i l_i*(a_i) - (lambda/2) ||w(a)||^2
+//!     <=  min over ||w||_0 <= k of P(w)
 //! ```
 //!
 //! D is concave and not smooth; `g_i = c_i (x_i'w(a) - l_i*'(a_i))` is a super-gradient: `D(b) <= D(a) + g'(b - a)`. At

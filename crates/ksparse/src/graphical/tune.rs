@@ -209,7 +209,8 @@ impl Stability {
     /// ```
     /// use ksparse::{Solver, Sparsity, graphical::{Precision, Stability, Units}, simulate, solver::Grahtp};
     /// let sample = simulate::precision(300, 10, 8, 1);
-    /// let frequencies = Stability { resamples: 10, ..Stability::default() }.frequencies(&sample.train, Units::Original, &|s| {
+    /// let stability = Stability { resamples: 10, ..Stability::default() };
+    /// let frequencies = stability.frequencies(&sample.train, Units::Original, &|s| {
     ///     let model = Precision::new(s.clone())?;
     ///     Ok(model.network(&Grahtp::default().fit(&model, &Sparsity::new(3))?))
     /// })?;

@@ -5,7 +5,7 @@
 //! | [`Squared`] (scale s) | s (y - z)^2 / 2 | s | a^2 / (2 s) + a y | all |
 //! | [`Logistic`] (scale c) | log(1 + exp(-c m)) | <= c^2/4 | b log b + (1-b) log(1-b), b = -y a / c | b in \[0, 1\] |
 //! | [`SquaredHinge`] | max(0, 1 - m)^2 / 2 | 0 or 1 | b^2 / 2 - b, b = -y a | b >= 0 |
-//! | [`Huber`] (gamma) | 0, (1-m)^2/(2 gamma) or 1 - m - gamma/2 | 0 or 1/gamma | y a + gamma a^2 / 2 | y a in \[-1, 0\] |
+//! | [`Huber`] (gamma) | 0, (1-m)^2/(2 gamma), 1 - m - gamma/2 | 0, 1/gamma | y a + gamma a^2 / 2 | y a in \[-1, 0\] |
 //! | [`Hinge`] | max(0, 1 - m) | none: not smooth | y a | y a in \[-1, 0\] |
 //!
 //! The conjugate is `l*(a) = sup_z (a z - l(z))`, so that `l(z) + l*(a) >= a z` (Fenchel-Young) with equality exactly

@@ -1,7 +1,8 @@
 //! Dual coordinate ascent on a fixed support: for losses with corners, where Newton's method has nothing to hold on to.
 //!
 //! ```text
-//! min over w of  sum_i c_i l_i(x_i'w) + (lambda/2) ||w||^2  =  max over a of  D(a) = -sum_i c_i l_i*(a_i) - (lambda/2) ||w(a)||^2,
+//! min over w of  sum_i c_i l_i(x_i'w) + (lambda/2) ||w||^2
+//!     =  max over a of  D(a) = -sum_i c_i l_i*(a_i) - (lambda/2) ||w(a)||^2,
 //! w(a) = -(1/lambda) sum_i c_i a_i x_i
 //! ```
 //!

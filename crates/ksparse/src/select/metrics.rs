@@ -2,7 +2,7 @@
 //!
 //! | metric | formula, means weighted by c | targets | better |
 //! |---|---|---|---|
-//! | deviance | 2 mean l(z, y): twice the negative log-likelihood per row for logistic; mean (y - z)^2 for squared, whatever its scale | all | lower |
+//! | deviance | 2 mean l(z, y), for logistic -2 log-likelihood per row; squared: mean (y - z)^2 | all | lower |
 //! | error | mean \[y z < 0\] + mean \[z = 0\] / 2 | labels | lower |
 //! | auc | P(z+ > z-) + P(z+ = z-) / 2 over pairs of a positive and a negative row, weighted c+ c- | labels | higher |
 //! | mse | mean (y - z)^2 | numbers | lower |

@@ -33,7 +33,7 @@
 //! with ten blocks; `cargo run --release -p ksparse --example dual_steps`). *Best constant* is the best of the ten
 //! steps `N/10^6 ... 1000 N`, as a grid search would find it for each cell; a dash: the step does not exist.
 //!
-//! | loss, lambda | DIHT: default | shifted | theorem | best constant | SDIHT: default | shifted | theorem | best constant |
+//! | loss, lambda | DIHT: default | shifted | theorem | best constant | SDIHT: default | shifted | theorem | best |
 //! |---|---|---|---|---|---|---|---|---|
 //! | squared, 1e-2 | 4.7e-6 | 6.3e-3 | 5.2e-6 | 2.9e-5 (1e-1 N) | 5.8e-6 | 1.2e-2 | 8.2e-3 | 1.7e-5 (1e0 N) |
 //! | squared, 1e-3 | 1.8e-3 | 2.0e-1 | 5.2e-3 | 3.5e-1 (1e-2 N) | 1.2e-3 | 2.1e-1 | 1.0e0 | 1.4e-3 (1e-1 N) |

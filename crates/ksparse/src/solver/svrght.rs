@@ -12,7 +12,8 @@
 //! **What a step costs.** With the ridge written apart, the point before thresholding is
 //!
 //! ```text
-//! (1 - eta lambda) w - eta (sum over B of (l'(x_i'w) - l'(x_i'v)) x_i / |B|) - eta g,      g = the loss part of the gradient at v
+//! (1 - eta lambda) w - eta (sum over B of (l'(x_i'w) - l'(x_i'v)) x_i / |B|) - eta g,
+//! g = the loss part of the gradient at v
 //! ```
 //!
 //! Off the support of w and off the columns that the rows of B touch it is `-eta g`, whose order is that of |g| and the

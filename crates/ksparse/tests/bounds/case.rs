@@ -29,7 +29,8 @@ impl std::fmt::Display for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "{} n={} p={} k={} lambda={:e} intercept={} standardize={} keep={:?} tol={:e}\nx={:?}\ny={:?}\nweights={:?}",
+            "{} n={} p={} k={} lambda={:e} intercept={} standardize={} keep={:?} \
+             tol={:e}\nx={:?}\ny={:?}\nweights={:?}",
             self.loss.name(),
             self.n,
             self.p,

@@ -26,8 +26,8 @@ const CASES: u64 = 20_000;
 /// What a solver may take where there are many: an answer cut short is a model too.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// The least f over the supports to be tried: each minimised in ordinary arithmetic on columns near 0, then evaluated in
-/// 32 digits.
+/// The least f over the supports to be tried: each minimised in ordinary arithmetic on columns near 0, then evaluated
+/// in 32 digits.
 fn best_model(case: &Case, exactly: &Exactly, answers: &[Vec<usize>]) -> f64 {
     let rounded = |values: &[Double]| values.iter().map(|v| v.to_f64()).collect::<Vec<_>>();
     let target = rounded(&exactly.target);

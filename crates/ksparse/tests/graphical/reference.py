@@ -1,6 +1,7 @@
 """The minimum of -log det O + <S, O> on given supports, in 50 decimal digits: writes reference.json beside itself.
 
-Standard library only; nothing of ksparse. Newton's method on the lower triangle, Gaussian elimination, Cholesky, all in `decimal`.
+Standard library only; nothing of ksparse. Newton's method on the lower triangle, Gaussian elimination, Cholesky, all in
+`decimal`.
 
     python3 reference.py
 """
@@ -123,7 +124,8 @@ def main():
         o, at = minimise([[Decimal(v) for v in row] for row in s], edges)
         pairs = sorted((min(e), max(e)) for e in edges)
         cases.append(
-            {"name": name, "covariance": s, "edges": pairs, "value": float(at), "precision": [[float(v) for v in r] for r in o]}
+            {"name": name, "covariance": s, "edges": pairs, "value": float(at),
+             "precision": [[float(v) for v in r] for r in o]}
         )
         print(f"{name}: {at}")
     path = pathlib.Path(__file__).with_suffix(".json")
