@@ -40,7 +40,7 @@ fn all(end: &str) -> Vec<(String, String)> {
 #[test]
 fn the_word_stands_in_one_file() {
     let word = "unsafe";
-    let here = "crates/ksparse-io/tests/unsafe_code.rs";
+    let here = "crates/ksparse-io/tests/sources.rs";
     for (name, text) in all(".rs").into_iter().filter(|(name, _)| name != ALLOWED && name != here) {
         for (i, line) in text.lines().enumerate() {
             let code = line.split("//").next().unwrap_or_default();
@@ -61,6 +61,23 @@ fn every_crate_keeps_the_lint() {
         let fuzzer = name == "crates/ksparse-io/fuzz/Cargo.toml";
         assert!(forbids || denies || fuzzer, "{name}: the lint against it is off");
     }
+}
+
+/// ARCHITECTURE.md says of each invariant which test holds it: a file and a name in it.
+#[test]
+fn invariants_name_tests_that_exist() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let section = text.split("## What holds, and what holds it").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut tests = 0;
+    for cell in section.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.split(" | ").nth(1)) {
+        let words: Vec<&str> = cell.split('`').collect();
+        if let [_, file, ": ", name, ..] = words[..] {
+            let source = fs::read_to_string(root().join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+            assert!(source.contains(&format!("fn {name}()")), "{file} has no {name}");
+            tests += 1;
+        }
+    }
+    assert!(tests > 10, "{tests}: this test looks in the wrong place");
 }
 
 /// What a registry would get: every file a package needs is in it, and dependencies within the workspace have versions.

@@ -73,6 +73,7 @@ impl CertifyOptions {
 /// One epoch of the search for a bound; epoch 0 is the fit's own dual vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Epoch {
     /// Its number.
     pub epoch: usize,
@@ -91,6 +92,7 @@ pub struct Epoch {
 /// The conditions under which a fit attains the bound, as numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Conditions {
     /// The largest `|grad_j f|` on the support and at free coordinates: 0 for a fit that is minimised on its support.
     pub stationarity: f64,
@@ -113,6 +115,7 @@ impl Conditions {
 /// What is known about the distance of a fit from the global optimum.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Certificate {
     /// f at the fit, rounded up.
     pub value: f64,
