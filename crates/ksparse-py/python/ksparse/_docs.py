@@ -125,8 +125,8 @@ path_ : PathResult
 
 def documented(cls: Class) -> Class:
     """Fills {parameters} and {attributes} in the docstring of an estimator, at the indentation they stand at."""
-    parameters = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
-    defaults = {name: parameter.default for name, parameter in parameters.items()}
+    taken = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
+    defaults = {name: parameter.default for name, parameter in taken.items()}
     own = [text for name, text in (("loss", LOSS), ("gamma", GAMMA)) if name in defaults]
     classes = "class_weight" in defaults
     common = [SEARCH, CLASS_WEIGHT] if classes else [SEARCH]
