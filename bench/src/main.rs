@@ -8,6 +8,8 @@
 //! kernels [--quick]                                                  products against a plain read of memory
 //! memory  <dir> <solver>                                             peak resident memory of one fit
 //! graphs  <dir> [--quick] [<interpreter>]                            networks: minimisers, a fit, paths, a large fit
+//! search  genes <folder> <best-known.csv> <effort> <threads>         f beside the best that anything has found
+//! search  simulated <every which problem> <threads>                  f beside greedy methods, and more effort
 //! ```
 //!
 //! `run` and `field` start the others (and the peers' adapters in Python) as child processes, one per fit: a solver
@@ -26,6 +28,7 @@ mod options;
 mod real;
 mod report;
 mod run;
+mod search;
 mod summary;
 mod table;
 mod workload;
@@ -61,9 +64,14 @@ fn dispatch(words: &[&str]) -> Outcome {
         ["kernels", options @ ..] => kernels::kernels(options.contains(&"--quick")),
         ["graphs", dir, "--quick", python @ ..] => graphs::graphs(Path::new(dir), python.first().map(Path::new), true),
         ["graphs", dir, python @ ..] => graphs::graphs(Path::new(dir), python.first().map(Path::new), false),
-        ["memory", dir, solver] => fit::memory(Path::new(dir), solver),
-        _ => {
-            Err("usage: run | field | data | fit | kernels | memory | graphs (see the top of bench/src/main.rs)".into())
+        ["search", "genes", folder, known, effort, threads] => {
+            search::genes(Path::new(folder), Path::new(known), effort.parse()?, threads.parse()?)
         }
+        ["search", "simulated", share, threads] => search::simulated(share.parse()?, threads.parse()?),
+        ["memory", dir, solver] => fit::memory(Path::new(dir), solver),
+        _ => Err(
+            "usage: run | field | data | fit | kernels | memory | graphs | search (see the top of bench/src/main.rs)"
+                .into(),
+        ),
     }
 }

@@ -92,7 +92,7 @@ impl Landscape for Curved<'_> {
         Self: 's;
 
     // Fewer answers are no better than their neighbours than on a quadratic f without a ridge, and each look is dearer.
-    const PATIENCE: usize = 2;
+    const PATIENCE: (usize, usize) = (2, 20);
 
     fn coordinates(&self) -> &[usize] {
         &self.coordinates
@@ -125,6 +125,20 @@ pub(super) struct Bend<'s> {
     work: f64,
 }
 
+/// One newcomer after the other, up to the run's k.
+fn forward(run: &mut Run, mut at: Iterate, free: usize) -> Result<Iterate> {
+    while at.support.len() < run.budget.k + free {
+        let support = Ranking::new(&run.budget, &at, run.gradient(&at)?, run.units(&at)?, 1).grown(&at, 1);
+        if support.len() == at.support.len() {
+            break;
+        }
+        let x = run.carry(&at, &support);
+        at = run.refit(support, x, &LOOSE)?;
+        run.poll(&at, 0, None);
+    }
+    Ok(at)
+}
+
 impl Bend<'_> {
     /// [`settle`](Place::settle) with every step among all the coordinates of the land.
     fn settle_here(&mut self, k: usize) -> Result<()> {
@@ -138,15 +152,7 @@ impl Bend<'_> {
             {
                 at = pruned;
             }
-            while at.support.len() < run.budget.k + free {
-                let support = Ranking::new(&run.budget, &at, run.gradient(&at)?, run.units(&at)?, 1).grown(&at, 1);
-                if support.len() == at.support.len() {
-                    break;
-                }
-                let x = run.carry(&at, &support);
-                at = run.refit(support, x, &LOOSE)?;
-                run.poll(&at, 0, None);
-            }
+            let at = forward(run, at, free)?;
             Ok(polish(run, at, &reach, f64::NEG_INFINITY)?.0)
         })?;
         self.at = at;
@@ -163,6 +169,14 @@ impl Place for Bend<'_> {
     fn support(&self) -> Vec<usize> {
         let members = self.at.support.iter().map(|&place| self.land.coordinates[place]);
         members.filter(|j| self.land.free.binary_search(j).is_err()).collect()
+    }
+
+    fn grow(&mut self, k: usize) -> Result<()> {
+        let (first, free) = (self.at.clone(), self.land.places(self.land.free).len());
+        let (at, steps) = self.land.run(k, |run| forward(run, first, free))?;
+        self.at = at;
+        self.work += steps as f64 * self.land.step(k);
+        Ok(())
     }
 
     fn settle(&mut self, k: usize) -> Result<()> {

@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 
 /// Multiply-adds of a flight: half a second to a second of one thread. Where f is not quadratic they are dearer, and
 /// fewer find as much: with a ridge, ten times the work rarely changed the third digit.
-fn work(profile: &Profile, effort: Effort) -> f64 {
-    effort.factor() * if profile.quadratic { 1.6e9 } else { 5e8 }
+fn work(profile: &Profile) -> f64 {
+    if profile.quadratic { 1.6e9 } else { 8e8 }
 }
 
 /// Local searches that a flight must be able to pay for to be worth climbing.
@@ -32,7 +32,10 @@ fn flights(run: &Run, effort: Effort) -> Result<Vec<usize>> {
     for end in FLIGHTS {
         let below = ends.last().copied().unwrap_or(0);
         let end = end.min(counted);
-        if below >= k || end == below || WORTHWHILE * local_search(&profile, dim, end) > work(&profile, effort) {
+        if below >= k
+            || end == below
+            || WORTHWHILE * local_search(&profile, dim, end) > effort.factor() * work(&profile)
+        {
             break;
         }
         ends.push(end);
@@ -75,7 +78,7 @@ fn climb<L: Landscape>(run: &mut Run, all: &L, ends: &[usize], effort: Effort) -
     let mut answers = vec![best.clone()];
     let mut limit = None;
     for &end in ends {
-        ladder.climb(all, end, work(&run.objective.profile(), effort), &mut |ladder| {
+        ladder.climb(all, end, work(&run.objective.profile()), effort.factor(), &mut |ladder| {
             let next = minimum(run, ladder.best(run.budget.k))?;
             limit = if next.value < best.value {
                 let limit = run.record(&best, &next, None);

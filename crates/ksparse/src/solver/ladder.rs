@@ -28,6 +28,9 @@ pub(super) trait Place {
     /// The members that are counted in k, ascending.
     fn support(&self) -> Vec<usize>;
 
+    /// Grows to k members by the best decrease.
+    fn grow(&mut self, k: usize) -> Result<()>;
+
     /// Grows, or drops the cheapest members, to k of them; then exchanges until nothing gains.
     fn settle(&mut self, k: usize) -> Result<()>;
 
@@ -41,8 +44,9 @@ pub(super) trait Landscape: Sync + Sized {
     where
         Self: 's;
 
-    /// Rounds without news after which nothing more is expected.
-    const PATIENCE: usize;
+    /// Rounds without news after which nothing more is expected, and one more for so many coordinates, up to five times
+    /// as many.
+    const PATIENCE: (usize, usize);
 
     /// Ascending.
     fn coordinates(&self) -> &[usize];
@@ -74,6 +78,8 @@ pub(super) struct Ladder {
     rungs: Vec<Vec<Answer>>,
     /// The rungs that may change.
     flight: RangeInclusive<usize>,
+    /// What forward selection has come to.
+    forward: Vec<usize>,
     /// Whether something was news on some rung.
     news: bool,
     work: f64,
@@ -89,7 +95,14 @@ struct Answer {
 
 impl Ladder {
     pub fn new() -> Self {
-        Self { rungs: vec![Vec::new()], flight: 0..=0, news: false, work: 0.0, rng: ChaCha8Rng::seed_from_u64(0) }
+        Self {
+            rungs: vec![Vec::new()],
+            flight: 0..=0,
+            forward: Vec::new(),
+            news: false,
+            work: 0.0,
+            rng: ChaCha8Rng::seed_from_u64(0),
+        }
     }
 
     /// The best support known for this k, or for the largest k below that has one.
@@ -98,26 +111,38 @@ impl Ladder {
         rungs.iter().rev().find_map(|rung| rung.first()).map_or(&[], |answer| &answer.support)
     }
 
-    /// Searches the flight up to `last`, with this much work; `go_on` is asked between rounds.
+    /// Searches the flight up to `last`, with `effort` times this much work; `go_on` is asked between rounds.
     pub fn climb<L: Landscape>(
         &mut self,
         all: &L,
         last: usize,
         work: f64,
+        effort: f64,
         go_on: &mut dyn FnMut(&Self) -> Result<bool>,
     ) -> Result<()> {
         self.flight = self.rungs.len()..=last;
         self.rungs.resize_with(last + 1, Vec::new);
         self.work = 0.0;
-        // Forward, with exchanges at every size.
-        let mut place = all.begin(self.best(last))?;
+        // Forward selection, and the same with exchanges at every size.
+        let (mut forward, mut settled) = (all.begin(&self.forward)?, all.begin(self.best(last))?);
         for k in self.flight.clone() {
-            place.settle(k)?;
-            self.offer(all, place.value(), place.support())?;
+            forward.grow(k)?;
+            settled.settle(k)?;
+            for mut place in [forward.clone(), settled.clone()] {
+                place.settle(k)?;
+                self.offer(all, place.value(), place.support())?;
+            }
         }
-        self.work += place.work();
+        self.forward = forward.support();
+        self.work += forward.work() + settled.work();
+        let (rounds, more) = L::PATIENCE;
+        let patience = rounds + (all.coordinates().len() / more).min(4 * rounds);
         let mut quiet = 0;
-        while self.work < work && quiet < L::PATIENCE && self.highest().is_some() && go_on(self)? {
+        while self.work < effort * work
+            && quiet < (patience as f64 * effort.max(1.0)) as usize
+            && self.highest().is_some()
+            && go_on(self)?
+        {
             self.news = false;
             let before = self.work;
             let starts = (0..KICKS).map(|_| self.kicked(all)).collect();

@@ -15,21 +15,42 @@
 
 use super::ladder::{Landscape, Place};
 use crate::error::Result;
-use crate::kernels::{axpy, axpy4};
+use crate::kernels::{axpy, axpy4, highest_newcomer};
 use crate::linalg::MatrixMut;
 use crate::objective::{Hessian, Point};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-/// The coordinates that a search may use, with the rows of H over them: each computed once while there is room for them.
-pub(super) struct Space<'a> {
-    origin: &'a dyn Point,
+/// Rows of H, each computed once while there is room for them.
+struct Rows<'a> {
     hessian: &'a dyn Hessian,
-    /// Ascending; everything else here goes by places in this list.
-    coordinates: Vec<usize>,
+    all: Vec<usize>,
     rows: Vec<OnceLock<Arc<[f64]>>>,
     /// Rows that may still be kept.
     room: AtomicUsize,
+}
+
+impl Rows<'_> {
+    fn row(&self, j: usize) -> Result<Arc<[f64]>> {
+        if let Some(row) = self.rows[j].get() {
+            return Ok(Arc::clone(row));
+        }
+        let mut row = faer::Mat::zeros(1, self.all.len());
+        self.hessian.block(&[j], &self.all, MatrixMut::over(&mut row))?;
+        let row: Arc<[f64]> = (0..self.all.len()).map(|m| row[(0, m)]).collect();
+        if self.room.fetch_update(Relaxed, Relaxed, |room| room.checked_sub(1)).is_ok() {
+            let _ = self.rows[j].set(Arc::clone(&row));
+        }
+        Ok(row)
+    }
+}
+
+/// The coordinates that a search may use.
+pub(super) struct Space<'a> {
+    origin: &'a dyn Point,
+    rows: Arc<Rows<'a>>,
+    /// Ascending; everything else here goes by places in this list.
+    coordinates: Vec<usize>,
     /// f and its gradient at 0.
     value: f64,
     gradient: Vec<f64>,
@@ -51,31 +72,35 @@ const DEPENDENT: f64 = 1e-8;
 /// happened: threads may come upon a row in any order.)
 const NEW_ROWS: f64 = 0.1;
 
+/// With more newcomers than this to compare with every member, it is quicker to go through V from end to end.
+const MANY: usize = 500;
+
 /// A fall of f below this share of f(0) is none.
 const NOTHING: f64 = 1e-13;
 
 impl<'a> Space<'a> {
     /// All coordinates of the f that is at 0 in `origin`; `entry` is what an entry of H costs.
     pub fn new(origin: &'a dyn Point, hessian: &'a dyn Hessian, free: &'a [usize], entry: f64) -> Result<Self> {
-        let dim = origin.gradient()?.len();
-        Self::over(origin, hessian, free, entry, (0..dim).collect())
+        let all: Vec<usize> = (0..origin.gradient()?.len()).collect();
+        let rows = all.iter().map(|_| OnceLock::new()).collect();
+        let room = AtomicUsize::new(MEMORY / 8 / all.len().max(1));
+        let coordinates = all.clone();
+        Self::over(origin, Arc::new(Rows { hessian, all, rows, room }), free, entry, coordinates)
     }
 
     fn over(
         origin: &'a dyn Point,
-        hessian: &'a dyn Hessian,
+        rows: Arc<Rows<'a>>,
         free: &'a [usize],
         entry: f64,
         coordinates: Vec<usize>,
     ) -> Result<Self> {
         let mut diagonal = vec![0.0; coordinates.len()];
-        hessian.diagonal_at(&coordinates, &mut diagonal)?;
+        rows.hessian.diagonal_at(&coordinates, &mut diagonal)?;
         let gradient = origin.gradient()?;
         Ok(Self {
             origin,
-            hessian,
-            rows: coordinates.iter().map(|_| OnceLock::new()).collect(),
-            room: AtomicUsize::new(MEMORY / 8 / coordinates.len().max(1)),
+            rows,
             value: origin.value(),
             gradient: coordinates.iter().map(|&j| gradient[j]).collect(),
             diagonal,
@@ -86,17 +111,11 @@ impl<'a> Space<'a> {
         })
     }
 
-    fn row(&self, place: usize) -> Result<Arc<[f64]>> {
-        if let Some(row) = self.rows[place].get() {
-            return Ok(Arc::clone(row));
-        }
-        let mut row = faer::Mat::zeros(1, self.coordinates.len());
-        self.hessian.block(&[self.coordinates[place]], &self.coordinates, MatrixMut::over(&mut row))?;
-        let row: Arc<[f64]> = (0..self.coordinates.len()).map(|m| row[(0, m)]).collect();
-        if self.room.fetch_update(Relaxed, Relaxed, |room| room.checked_sub(1)).is_ok() {
-            let _ = self.rows[place].set(Arc::clone(&row));
-        }
-        Ok(row)
+    /// The row of the coordinate at a place, over the coordinates here.
+    fn row(&self, place: usize) -> Result<Vec<f64>> {
+        let row = self.rows.row(self.coordinates[place])?;
+        let whole = row.len() == self.coordinates.len();
+        Ok(if whole { row.to_vec() } else { self.coordinates.iter().map(|&j| row[j]).collect() })
     }
 }
 
@@ -106,7 +125,7 @@ impl Landscape for Space<'_> {
     where
         Self: 's;
 
-    const PATIENCE: usize = 6;
+    const PATIENCE: (usize, usize) = (6, 5);
 
     fn coordinates(&self) -> &[usize] {
         &self.coordinates
@@ -149,7 +168,7 @@ impl Landscape for Space<'_> {
     }
 
     fn narrowed(&self, coordinates: Vec<usize>) -> Result<Self> {
-        Self::over(self.origin, self.hessian, self.free, self.entry, coordinates)
+        Self::over(self.origin, Arc::clone(&self.rows), self.free, self.entry, coordinates)
     }
 }
 
@@ -182,7 +201,7 @@ impl<'s> Wide<'s> {
 
     /// Takes j in.
     fn enter(&mut self, j: usize) -> Result<()> {
-        let mut row = self.space.row(j)?.to_vec();
+        let mut row = self.space.row(j)?;
         self.work += ((2 * self.support.len() + 3) as f64 + NEW_ROWS * self.space.entry) * row.len() as f64;
         let shares: Vec<f64> = self.support.iter().map(|&a| row[a]).collect();
         let (fours, rest) = shares.as_chunks::<4>();
@@ -248,14 +267,18 @@ impl<'s> Wide<'s> {
         (self.free..self.support.len()).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(self.free)
     }
 
+    /// A fall of f that is none.
+    fn least(&self) -> f64 {
+        0.5 * NOTHING * self.space.value
+    }
+
     /// Twice what f falls by when j enters.
     fn alone(&self, j: usize) -> f64 {
         self.gradient[j] * self.gradient[j] / self.left[j]
     }
 
     /// The coordinate that lowers f most by entering, if by more than `least`; the smaller of equals.
-    fn best_newcomer(&mut self, least: f64) -> Option<usize> {
-        self.work += self.left.len() as f64;
+    fn best_newcomer(&self, least: f64) -> Option<usize> {
         let mut best = (2.0 * least, None);
         for j in 0..self.left.len() {
             if self.can_enter(j) && self.alone(j) > best.0 {
@@ -267,41 +290,56 @@ impl<'s> Wide<'s> {
 
     /// The exchange that lowers f most, if by more than `least`: place, coordinate.
     fn best_exchange(&mut self, least: f64) -> Option<(usize, usize)> {
+        self.work += 2.0 * self.left.len() as f64;
+        let first = self.best_newcomer(least)?;
         let mut best = (2.0 * least, None);
-        let alone = |j: &usize| Some((self.alone(*j), *j)).filter(|(gain, _)| *gain > 2.0 * least);
-        let mut newcomers: Vec<(f64, usize)> =
-            (0..self.left.len()).filter(|&j| self.can_enter(j)).filter_map(|j| alone(&j)).collect();
-        // The most promising first: the rest mostly fall short of what these gain.
-        let first = newcomers.len().min(64);
-        if first < newcomers.len() {
-            newcomers.select_nth_unstable_by(first, better_first);
-        }
-        newcomers[..first].sort_unstable_by(better_first);
-        let members = self.free..self.support.len();
-        let costs: Vec<[f64; 3]> = members
-            .clone()
-            .map(|a| {
-                let d = self.inverse[a][a];
-                [self.x[a] / d, 1.0 / d, self.x[a] * self.x[a] / d]
-            })
+        self.compare(first, &mut best);
+        // Only who would gain more alone than that can gain more.
+        let mut others: Vec<(f64, usize)> = (0..self.left.len())
+            .map(|j| (self.alone(j), j))
+            .filter(|&(alone, j)| alone > best.0 && j != first && self.can_enter(j))
             .collect();
-        let mut compared = 0;
-        for (alone, j) in newcomers {
-            if alone <= best.0 {
-                continue;
-            }
-            compared += 1;
-            for (a, [shift, unit, cost]) in members.clone().zip(&costs) {
-                let v = self.solved[a][j];
-                let slope = self.gradient[j] - v * shift;
-                let gain = slope * slope / (self.left[j] + v * v * unit) - cost;
-                if gain > best.0 {
-                    best = (gain, Some((a, j)));
-                }
+        if others.len() > MANY {
+            self.compare_all(&mut best);
+        } else {
+            others.sort_unstable_by(better_first);
+            let promising = others.into_iter().take_while(|(alone, _)| *alone > best.0);
+            for (_, j) in promising.collect::<Vec<_>>() {
+                self.compare(j, &mut best);
             }
         }
-        self.work += self.left.len() as f64 + 5.0 * (compared * self.support.len()) as f64;
         best.1
+    }
+
+    /// What letting member a go costs: `x_a / d_a`, `1 / d_a` and `x_a^2 / d_a`.
+    fn departure(&self, a: usize) -> (f64, f64, f64) {
+        let d = self.inverse[a][a];
+        (self.x[a] / d, 1.0 / d, self.x[a] * self.x[a] / d)
+    }
+
+    /// Exchanges of every member for j; twice the gain of the best goes with it.
+    fn compare(&self, j: usize, best: &mut (f64, Option<(usize, usize)>)) {
+        for a in self.free..self.support.len() {
+            let ((shift, unit, cost), v) = (self.departure(a), self.solved[a][j]);
+            let slope = self.gradient[j] - v * shift;
+            let gain = slope * slope / (self.left[j] + v * v * unit) - cost;
+            if gain > best.0 {
+                *best = (gain, Some((a, j)));
+            }
+        }
+    }
+
+    /// Exchanges of every member for anyone outside.
+    fn compare_all(&mut self, best: &mut (f64, Option<(usize, usize)>)) {
+        self.work += self.support.len() as f64 * self.left.len() as f64;
+        let left: Vec<f64> =
+            (0..self.left.len()).map(|j| if self.can_enter(j) { self.left[j] } else { f64::INFINITY }).collect();
+        for a in self.free..self.support.len() {
+            let newcomers = (&self.gradient[..], &left[..]);
+            if let Some((gain, j)) = highest_newcomer(&self.solved[a], newcomers, self.departure(a), best.0) {
+                *best = (gain, Some((a, j)));
+            }
+        }
     }
 }
 
@@ -321,15 +359,20 @@ impl Place for Wide<'_> {
         support
     }
 
+    fn grow(&mut self, k: usize) -> Result<()> {
+        while self.support.len() - self.free < k {
+            let Some(place) = self.best_newcomer(self.least()) else { break };
+            self.enter(place)?;
+        }
+        Ok(())
+    }
+
     fn settle(&mut self, k: usize) -> Result<()> {
-        let least = 0.5 * NOTHING * self.space.value;
+        let least = self.least();
         while self.support.len() - self.free > k {
             self.leave(self.cheapest());
         }
-        while self.support.len() - self.free < k {
-            let Some(place) = self.best_newcomer(least) else { break };
-            self.enter(place)?;
-        }
+        self.grow(k)?;
         // Where rounding errors make up the gains there would be no end to them.
         for _ in 0..20 + 10 * k {
             let (before, Some((place, newcomer))) = (self.value, self.best_exchange(least)) else { break };
