@@ -209,6 +209,31 @@ fn every_wrapper_is_its_matrix() {
     }
 }
 
+/// Empty columns left out: the others are as they were, also behind a wrapper that keeps the empty ones empty.
+#[test]
+fn the_occupied_columns_are_their_own_matrix() {
+    let (n, p, filled) = (6, 70_000, [0, 3, 4, 50_000, 69_999]);
+    let x = Table::from_fn(n, p, |i, j| if filled.contains(&j) { (1 + (i * 7 + j) % 5) as f64 } else { 0.0 });
+    let of = |columns: &[usize], scale: f64| {
+        Table::from_fn(n, columns.len(), |i, c| if columns[c] < p { x.at(i, columns[c]) / scale } else { 1.0 })
+    };
+    let scaled = Scaled::new(x.csc(), vec![0.0; p], vec![2.0; p]).unwrap();
+    let with_ones: Vec<usize> = filled.iter().copied().chain([p]).collect();
+    for (name, design, columns, scale) in [
+        ("sparse", &x.csc() as &dyn Design, &filled[..], 1.0),
+        ("with intercept", &WithIntercept::new(x.csc()), &with_ones, 1.0),
+        ("scaled", &scaled, &filled, 2.0),
+        ("boxed", &(Box::new(x.csc()) as Box<dyn Design>), &filled, 1.0),
+    ] {
+        let part = design.occupied().unwrap();
+        assert_eq!(part.columns, columns, "{name}");
+        check(name, &*part.design, &of(columns, scale), 1e-14);
+    }
+    // Centred, an empty column is full; and few empty columns are not worth the trouble.
+    assert!(Scaled::new(x.csc(), vec![0.5; p], vec![1.0; p]).unwrap().occupied().is_none());
+    assert!(table(5, 9).csc().occupied().is_none());
+}
+
 #[test]
 fn single_precision_is_close_to_double() {
     let x = Table::sparse(&mut rng(6), 40, 15, 0.5);

@@ -1,7 +1,8 @@
 //! `ksparse fit`: what it says is what is.
 
-use crate::bench::{Bench, columns, indices, numbers};
+use crate::bench::{Bench, Done, columns, indices, numbers};
 use serde_json::Value;
+use std::process::Command;
 
 /// f of a fit, by plain loops over the numbers of the file: nothing of the library is used.
 fn recomputed(fit: &Value, names: &[String], table: &[Vec<f64>], weights: Option<&[f64]>, standardize: bool) -> f64 {
@@ -257,4 +258,29 @@ fn solvers_on_samples_take_their_own_options() {
     }
     let done = bench.run("fit data.csv -k 4 --lambda 0 --solver diht");
     assert!(done.code != 0 && done.stderr.contains("lambda"), "{}", done.stderr);
+}
+
+/// Sixteen million columns, two of them with entries: vectors over all columns, of which a search holds many, are 128 MB
+/// each.
+#[cfg(target_os = "linux")]
+#[test]
+fn empty_columns_cost_next_to_nothing() {
+    let bench = Bench::new();
+    bench.file("wide.svm", "1 1:1\n-1 16777216:2\n1 1:2\n-1 16777216:1\n");
+    let ways = [
+        "--no-intercept --loss squared",
+        "--loss logistic",
+        "--loss hinge --lambda 0.1",
+        "--loss squared --standardize",
+    ];
+    for options in ways {
+        let fit = format!("fit wide.svm -k 2 --threads 1 --json -q {options}");
+        // The reader leaves half of the address space to others.
+        let line = format!("ulimit -v 1250000; exec {} {fit}", env!("CARGO_BIN_EXE_ksparse"));
+        let done = Command::new("bash").args(["-c", &line]).current_dir(bench.path("")).output().unwrap();
+        let done = Done::from(done);
+        assert_eq!(done.code, 0, "{options}: {}", done.stderr);
+        let found: Value = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!(found["coefficients"].as_array().unwrap().len(), 2, "{options}: {}", done.stdout);
+    }
 }

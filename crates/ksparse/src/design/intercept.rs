@@ -1,6 +1,6 @@
 //! A last column that is the same everywhere.
 
-use super::{Columns, Costs, Design};
+use super::{Columns, Costs, Design, Occupied};
 use crate::error::Result;
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
@@ -162,6 +162,12 @@ impl<D: Design> Design for WithIntercept<D> {
 
     fn cost(&self) -> f64 {
         self.inner.cost()
+    }
+
+    fn occupied<'a>(&'a self) -> Option<Occupied<'a>> {
+        let Occupied { mut columns, design } = self.inner.occupied()?;
+        columns.push(self.inner.ncols());
+        Some(Occupied { columns, design: Box::new(WithIntercept::in_units(design, self.unit)) })
     }
 
     fn health(&self) -> Result<()> {

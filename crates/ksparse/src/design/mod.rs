@@ -87,10 +87,24 @@ pub trait Design: Send + Sync {
     /// The work of one pass over all the data (`tmul`), in multiply-adds of a streaming loop.
     fn cost(&self) -> f64;
 
+    /// The columns that have entries, ascending, and the design of those alone: for matrices most of whose columns are
+    /// empty, where a pass over all of them is a pass over nothing. `None` where it would spare little.
+    fn occupied<'a>(&'a self) -> Option<Occupied<'a>> {
+        None
+    }
+
     /// `Err` once a product could not be computed: a device is lost, a worker gone. What that product wrote, and those
     /// after it, means nothing; whoever evaluates something from products asks before using it. A matrix in memory is
     /// always well.
     fn health(&self) -> Result<()>;
+}
+
+/// The columns of a design that have entries; see [`Design::occupied`].
+pub struct Occupied<'a> {
+    /// Their numbers, ascending.
+    pub columns: Vec<usize>,
+    /// They alone.
+    pub design: Box<dyn Design + 'a>,
 }
 
 /// `X_left' diag(weights) X_right`.
@@ -194,6 +208,9 @@ macro_rules! delegate {
             }
             fn cost(&self) -> f64 {
                 (**self).cost()
+            }
+            fn occupied<'a>(&'a self) -> Option<Occupied<'a>> {
+                (**self).occupied()
             }
             fn health(&self) -> Result<()> {
                 (**self).health()

@@ -73,6 +73,17 @@ impl<D: Design> Recentred<D> {
         (Self { inner, moved, copy }, means, deviations)
     }
 
+    /// With no column moved.
+    pub fn as_given(inner: D) -> Self {
+        let copy = Dense::from_columns(inner.nrows(), 0, Vec::new()).unwrap_or_else(|_| unreachable!("no columns"));
+        Self { inner, moved: Vec::new(), copy }
+    }
+
+    /// The inner design, if it is this one: no column was moved.
+    pub fn given(&self) -> Option<&D> {
+        self.moved.is_empty().then_some(&self.inner)
+    }
+
     /// What was subtracted from column j.
     pub fn shift(&self, j: usize) -> f64 {
         self.find(j).map_or(0.0, |m| self.moved[m].2)

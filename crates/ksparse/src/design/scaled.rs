@@ -1,6 +1,6 @@
 //! Centring and scaling without touching the stored matrix.
 
-use super::{Columns, Costs, Design, Recentred};
+use super::{Columns, Costs, Design, Occupied, Recentred};
 use crate::error::{Error, Result, check_finite, check_len, check_weights};
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
@@ -76,9 +76,14 @@ impl<D: Design> Scaled<D> {
     }
 
     /// Every column whose mean is larger than its deviation less its mean, nothing scaled: as if all were centred,
-    /// where an intercept takes up the rest, and sparse columns stay sparse. The weights sum to 1. Also the root mean
-    /// square of the largest column then.
-    pub(crate) fn centred(inner: D, weights: &[f64]) -> (Self, f64) {
+    /// where an intercept takes up the rest, and sparse columns stay sparse; `None` where there is no such column. The
+    /// weights sum to 1. Also the root mean square of the largest column then.
+    pub(crate) fn centred(inner: D, weights: &[f64]) -> (Option<Self>, f64) {
+        if let Some(part) = inner.occupied()
+            && let (None, largest) = Scaled::centred(part.design, weights)
+        {
+            return (None, largest);
+        }
         let (inner, mut rest, deviations) = Recentred::with_moments(inner, weights);
         let mut largest = 0.0f64;
         for (j, (rest, deviation)) in rest.iter_mut().zip(deviations).enumerate() {
@@ -89,9 +94,12 @@ impl<D: Design> Scaled<D> {
             }
             largest = largest.max(size);
         }
+        if inner.given().is_some() && rest.iter().all(|rest| *rest == 0.0) {
+            return (None, largest);
+        }
         let centre: Vec<f64> = rest.iter().enumerate().map(|(j, rest)| inner.shift(j) + rest).collect();
         let scale = vec![1.0; rest.len()];
-        (Self { inner, centre, rest, scale }, largest)
+        (Some(Self { inner, centre, rest, scale }), largest)
     }
 
     /// What is subtracted from each column.
@@ -193,6 +201,19 @@ impl<D: Design> Design for Scaled<D> {
 
     fn cost(&self) -> f64 {
         self.inner.cost()
+    }
+
+    /// An empty column that is centred on another number than 0 is not empty, and one moved has no empty original.
+    fn occupied<'a>(&'a self) -> Option<Occupied<'a>> {
+        let Occupied { columns, design } = self.inner.given().and_then(Design::occupied)?;
+        let mut next = columns.iter().peekable();
+        let empty = |j: &usize| next.next_if_eq(&j).is_none();
+        if (0..self.ncols()).filter(empty).any(|j| self.rest[j] != 0.0) {
+            return None;
+        }
+        let (rest, scale) = self.pick(&columns);
+        let inner = Recentred::as_given(design);
+        Some(Occupied { columns, design: Box::new(Scaled { inner, centre: rest.clone(), rest, scale }) })
     }
 
     fn health(&self) -> Result<()> {

@@ -1,15 +1,19 @@
 //! Compressed sparse columns.
 
-use super::{Columns, Costs, Design};
+mod by_row;
+mod columns;
+
+use super::{Columns, Design, Occupied};
 use crate::error::{Error, Result, check_len, check_option};
 use crate::kernels::Entry;
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
 use crate::threads::{for_column_blocks, for_each_row, worth_splitting};
+use by_row::ByRow;
+use columns::SparseColumns;
 use faer::prelude::ReborrowMut;
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 /// A sparse design in CSC form: 32-bit row indices, 64-bit pointers, f64 or f32 values.
@@ -158,6 +162,9 @@ impl<'a, T: Entry> Sparse<'a, T> {
     }
 }
 
+/// Columns below which empty ones cost too little to be left out: a pass over so many takes some 20 us.
+const WIDE: usize = 1 << 16;
+
 /// Row indices have 32 bits.
 fn check_rows_fit(nrows: usize) -> Result<()> {
     check_option(nrows <= u32::MAX as usize, "rows of a sparse design", nrows, "at most 2^32 - 1")
@@ -295,19 +302,26 @@ impl<T: Entry> Design for Sparse<'_, T> {
 
     fn gather<'b>(&'b self, support: &[usize]) -> Box<dyn Columns + 'b> {
         let columns: Vec<_> = support.iter().map(|&j| self.column(j)).collect();
-        let nnz: usize = columns.iter().map(|c| c.0.len()).sum();
-        let mut before = 0;
-        let middle = columns.iter().take_while(|c| {
-            before += c.0.len();
-            2 * before <= nnz
-        });
-        let middle = middle.count();
-        Box::new(SparseColumns { nrows: self.nrows, columns, nnz, middle, by_row: None })
+        Box::new(SparseColumns::new(self.nrows, columns))
     }
 
     fn cost(&self) -> f64 {
         // A gathered multiply-add costs about four streaming ones.
         4.0 * self.nnz() as f64 + self.ncols() as f64
+    }
+
+    fn occupied<'b>(&'b self) -> Option<Occupied<'b>> {
+        let filled = |p: &[u64]| p[0] < p[1];
+        if self.ncols() < WIDE || 2 * self.pointers.windows(2).filter(|p| filled(p)).count() > self.ncols() {
+            return None;
+        }
+        let columns: Vec<usize> = (0..self.ncols()).filter(|&j| filled(&self.pointers[j..j + 2])).collect();
+        let pointers: Vec<u64> = columns.iter().map(|&j| self.pointers[j]).chain([self.nnz() as u64]).collect();
+        let blocks = balanced_blocks(&pointers);
+        let (indices, values) = (Cow::Borrowed(&*self.indices), Cow::Borrowed(&*self.values));
+        let pointers = Cow::Owned(pointers);
+        let part = Sparse { nrows: self.nrows, pointers, indices, values, blocks, by_row: OnceLock::new() };
+        Some(Occupied { columns, design: Box::new(part) })
     }
 
     fn health(&self) -> Result<()> {
@@ -333,143 +347,5 @@ impl<T: Entry> Design for Sparse<'_, T> {
             let (columns, values) = self.by_row().entries(i);
             scatter(factor, columns, values, out);
         }
-    }
-}
-
-/// Columns of a sparse design turned into rows.
-#[derive(Debug, Clone)]
-struct ByRow {
-    pointers: Vec<u64>,
-    columns: Vec<u32>,
-    values: Vec<f64>,
-}
-
-impl ByRow {
-    fn new<T: Entry>(nrows: usize, source: &[(&[u32], &[T])]) -> Self {
-        let mut pointers = vec![0u64; nrows + 1];
-        for (rows, _) in source {
-            rows.iter().for_each(|&i| pointers[i as usize + 1] += 1);
-        }
-        for i in 0..nrows {
-            pointers[i + 1] += pointers[i];
-        }
-        let nnz = pointers[nrows] as usize;
-        let (mut columns, mut values) = (vec![0u32; nnz], vec![0.0; nnz]);
-        let mut next = pointers.clone();
-        for (c, (rows, entries)) in source.iter().enumerate() {
-            for (&i, v) in rows.iter().zip(*entries) {
-                let slot = &mut next[i as usize];
-                columns[*slot as usize] = c as u32;
-                values[*slot as usize] = v.widen();
-                *slot += 1;
-            }
-        }
-        Self { pointers, columns, values }
-    }
-
-    fn nnz(&self) -> usize {
-        self.columns.len()
-    }
-
-    fn entries(&self, i: usize) -> (&[u32], &[f64]) {
-        let range = self.pointers[i] as usize..self.pointers[i + 1] as usize;
-        (&self.columns[range.clone()], &self.values[range])
-    }
-
-    fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let (columns, values) = self.entries(i);
-        columns.iter().map(|&c| c as usize).zip(values.iter().copied())
-    }
-}
-
-/// Entries from which on a product is computed in two halves, whatever the number of threads.
-const HALVED: usize = 200_000;
-
-/// Some columns of a sparse design, borrowed; turned into rows only when a Gram matrix is asked for.
-struct SparseColumns<'a, T: Entry> {
-    nrows: usize,
-    columns: Vec<(&'a [u32], &'a [T])>,
-    nnz: usize,
-    /// Where the columns split into two halves of about the same number of entries.
-    middle: usize,
-    by_row: Option<ByRow>,
-}
-
-impl<T: Entry> Columns for SparseColumns<'_, T> {
-    fn ncols(&self) -> usize {
-        self.columns.len()
-    }
-
-    fn column(&self, c: usize, _n: usize, out: &mut Vec<(usize, f64)>) {
-        let (rows, values) = self.columns[c];
-        out.clear();
-        out.extend(rows.iter().map(|&i| i as usize).zip(values.iter().map(|v| v.widen())));
-    }
-
-    fn mul(&self, x: &[f64], out: &mut [f64]) {
-        let add = |range: Range<usize>, out: &mut [f64]| {
-            out.fill(0.0);
-            for ((rows, values), &x) in self.columns[range.clone()].iter().zip(&x[range]) {
-                scatter(x, rows, values, out);
-            }
-        };
-        if self.nnz < HALVED {
-            return add(0..x.len(), out);
-        }
-        // Two halves of the columns, added up: the same sums on one thread as on two.
-        let mut other = vec![0.0; out.len()];
-        rayon::join(|| add(0..self.middle, out), || add(self.middle..x.len(), &mut other));
-        out.iter_mut().zip(other).for_each(|(o, v)| *o += v);
-    }
-
-    fn tmul(&self, r: &[f64], out: &mut [f64]) {
-        let dots = |columns: &[(&[u32], &[T])], out: &mut [f64]| {
-            for ((rows, values), o) in columns.iter().zip(out) {
-                *o = dot(rows, values, r);
-            }
-        };
-        let (low, high) = self.columns.split_at(self.middle);
-        let (low_out, high_out) = out.split_at_mut(self.middle);
-        if worth_splitting(self.nnz) {
-            rayon::join(|| dots(low, low_out), || dots(high, high_out));
-        } else {
-            dots(low, low_out);
-            dots(high, high_out);
-        }
-    }
-
-    fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
-        let by_row = self.by_row.get_or_insert_with(|| ByRow::new(self.nrows, &self.columns));
-        let k = self.columns.len();
-        // Rows add their outer products: the work is the squares of the row lengths, not k^2 merges.
-        let mut lower = vec![0.0; k * k];
-        for (i, &w) in weights.iter().enumerate() {
-            let range = by_row.pointers[i] as usize..by_row.pointers[i + 1] as usize;
-            let (columns, values) = (&by_row.columns[range.clone()], &by_row.values[range]);
-            for (e, (&b, &v)) in columns.iter().zip(values).enumerate() {
-                let scaled = w * v;
-                let target = &mut lower[b as usize * k..(b as usize + 1) * k];
-                for (&a, u) in columns[e..].iter().zip(&values[e..]) {
-                    target[a as usize] += scaled * u;
-                }
-            }
-        }
-        for b in 0..k {
-            for a in b..k {
-                out[(a, b)] = lower[b * k + a];
-            }
-        }
-    }
-
-    fn squares(&self, weights: &[f64], out: &mut [f64]) {
-        for ((rows, values), o) in self.columns.iter().zip(out) {
-            *o = square(rows, values, weights);
-        }
-    }
-
-    fn costs(&self) -> Costs {
-        let per_row = self.nnz as f64 / self.nrows.max(1) as f64;
-        // A gathered multiply-add costs about four streaming ones.
-        Costs { product: 4.0 * self.nnz as f64, gram: 4.0 * self.nnz as f64 * (1.0 + per_row) }
     }
 }

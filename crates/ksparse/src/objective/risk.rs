@@ -219,11 +219,11 @@ impl<'a> Risk<'a> {
         let (near, size) = Scaled::centred(Arc::clone(&self.data), &self.weights);
         // A power of two: multiplying by it changes no digit.
         self.unit = if size > 0.0 && size.is_finite() { size.log2().round().exp2() } else { 1.0 };
-        self.moved = near.centre().iter().copied().enumerate().filter(|(_, m)| *m != 0.0).collect();
-        self.design = if self.moved.is_empty() {
-            Arc::new(WithIntercept::in_units(Arc::clone(&self.data), self.unit))
-        } else {
-            Arc::new(WithIntercept::in_units(near, self.unit))
+        let centre = near.as_ref().map_or(&[][..], Scaled::centre);
+        self.moved = centre.iter().copied().enumerate().filter(|(_, m)| *m != 0.0).collect();
+        self.design = match near {
+            Some(near) => Arc::new(WithIntercept::in_units(near, self.unit)),
+            None => Arc::new(WithIntercept::in_units(Arc::clone(&self.data), self.unit)),
         };
         (self.target_shift, self.near) = (0.0, None);
         if self.loss.of_residual() {

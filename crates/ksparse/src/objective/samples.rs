@@ -29,6 +29,11 @@ impl<'a> Samples<'a> {
         self.design
     }
 
+    /// The same samples with other rows, `free` the free coordinates among theirs.
+    pub(crate) fn with_design(self, design: &'a dyn Design, free: &'a [usize]) -> Self {
+        Self { design, free, ..self }
+    }
+
     /// l.
     pub fn loss(&self) -> &'a dyn Loss {
         self.loss

@@ -21,6 +21,7 @@ use super::corners;
 use super::every_k;
 use super::exchange::{Reach, polish};
 use super::grahtp::descend;
+use super::occupied;
 use super::prune::{Drop, prune, widen_and_prune};
 use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
@@ -76,6 +77,9 @@ impl Solver for Auto {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
+        if let Some(found) = occupied::solve(self, objective, sparsity, start, watch) {
+            return found;
+        }
         self.limits.validate()?;
         let limits = Limits { tolerance: 0.0, ..self.limits };
         let mut run = Run::with_subgradient(self.name(), objective, sparsity, &limits, watch)?;
@@ -137,6 +141,9 @@ impl Solver for Auto {
         keep: &[usize],
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Vec<Solution>> {
+        if let Some(found) = occupied::solve_all(self, objective, ks, keep, watch) {
+            return found;
+        }
         every_k::solve(self, objective, ks, keep, watch)
     }
 }

@@ -38,6 +38,7 @@ mod grow;
 mod ladder;
 mod model;
 mod model_search;
+mod occupied;
 mod prune;
 mod run;
 mod sdiht;
