@@ -52,11 +52,20 @@ fn dots_together<S: Simd, const C: usize, const U: usize>(simd: S, block: &[f64]
         }
     }
     let done = groups_r.len() * U * S::F64_LANES;
-    std::array::from_fn(|c| {
-        let both = sums[c][1..].iter().fold(sums[c][0], |sum, &next| simd.add_f64s(sum, next));
-        let tail: f64 = columns[c][done..].iter().zip(&r[done..]).map(|(x, r)| x * r).sum();
-        simd.reduce_sum_f64s(both) + tail
-    })
+    // Loops, and no closures: the compiler makes functions of those, without the instruction set.
+    let mut out = [0.0; C];
+    for c in 0..C {
+        let mut sum = sums[c][0];
+        for next in &sums[c][1..] {
+            sum = simd.add_f64s(sum, *next);
+        }
+        let mut tail = 0.0;
+        for (x, r) in columns[c][done..].iter().zip(&r[done..]) {
+            tail += x * r;
+        }
+        out[c] = simd.reduce_sum_f64s(sum) + tail;
+    }
+    out
 }
 
 impl Entry for f32 {

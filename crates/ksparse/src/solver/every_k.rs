@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 /// Multiply-adds of a flight: half a second to a second of one thread. Where f is not quadratic they are dearer, and
 /// fewer find as much: with a ridge, ten times the work rarely changed the third digit.
 fn work(profile: &Profile) -> f64 {
-    if profile.quadratic { 1.6e9 } else { 8e8 }
+    if profile.quadratic { 1.6e9 } else { 1.2e9 }
 }
 
 /// Local searches that a flight must be able to pay for to be worth climbing.

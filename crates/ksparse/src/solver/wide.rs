@@ -195,6 +195,7 @@ pub(super) struct Wide<'s> {
 
 impl<'s> Wide<'s> {
     /// Whether a coordinate outside can enter.
+    #[inline]
     fn can_enter(&self, j: usize) -> bool {
         self.space.counted[j] && !self.inside[j] && self.left[j] > DEPENDENT * self.space.diagonal[j]
     }
