@@ -4,6 +4,8 @@
 //! telling); `pulp` picks, at run time, the version compiled with AVX2 and FMA where the processor has them. The order
 //! of every sum is fixed, so the same machine gives the same bits.
 
+pub(crate) mod logistic;
+
 use pulp::{Arch, Simd, WithSimd};
 use std::sync::OnceLock;
 

@@ -5,6 +5,7 @@
 
 use super::{Conjugate, Local, Loss, Smoothness, TargetKind};
 use crate::error::{Result, check_option};
+use crate::kernels::logistic::{self as kernels, Samples};
 
 /// The logistic loss.
 ///
@@ -58,17 +59,20 @@ impl Loss for Logistic {
 
     fn at(&self, z: f64, y: f64) -> Local {
         let c = self.scale;
-        let t = c * y * z;
-        // exp of a negative number only: it cannot overflow, and both tails keep their digits.
-        let e = (-t.abs()).exp();
-        let (value, s) =
-            if t >= 0.0 { (log_one_plus(e), e / (1.0 + e)) } else { (log_one_plus(e) - t, 1.0 / (1.0 + e)) };
-        Local { value, derivative: -c * y * s, curvature: c * c * e / ((1.0 + e) * (1.0 + e)) }
+        let [value, derivative, curvature] = kernels::logistic(c * y * z);
+        Local { value, derivative: c * y * derivative, curvature: c * c * curvature }
     }
 
     fn value(&self, z: f64, y: f64) -> f64 {
-        let t = self.scale * y * z;
-        log_one_plus((-t.abs()).exp()) - t.min(0.0)
+        kernels::logistic(self.scale * y * z)[0]
+    }
+
+    fn evaluate(&self, z: &[f64], y: &[f64], weights: &[f64], derivatives: &mut [f64], curvatures: &mut [f64]) -> f64 {
+        kernels::evaluate(Samples { scale: self.scale, z, y, weights }, derivatives, curvatures)
+    }
+
+    fn total(&self, z: &[f64], y: &[f64], weights: &[f64]) -> f64 {
+        kernels::total(Samples { scale: self.scale, z, y, weights })
     }
 
     fn smoothness(&self) -> Smoothness {
@@ -86,11 +90,6 @@ impl Loss for Logistic {
     fn conjugate(&self) -> &dyn Conjugate {
         self
     }
-}
-
-/// `log(1 + e)` for e in [0, 1]: to 14 digits by the plain logarithm where that is enough, which takes half the time.
-fn log_one_plus(e: f64) -> f64 {
-    if e > 0.01 { (1.0 + e).ln() } else { e.ln_1p() }
 }
 
 /// `b log b`, 0 at 0.
