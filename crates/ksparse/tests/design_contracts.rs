@@ -135,6 +135,12 @@ fn check_columns(name: &str, design: &dyn Design, x: &Table, chosen: &[usize], w
     columns.squares(weights, &mut out);
     let squares: Vec<f64> = chosen.iter().map(|&j| weighted_product(x, weights, j, j)).collect();
     assert_close(&format!("{name}: columns.squares {k}"), &out, &squares, tolerance);
+    let mut between = vec![f64::NAN; x.n];
+    out.fill(f64::NAN);
+    columns.normal(weights, &values, &mut between, &mut out);
+    let z: Vec<f64> = product(x, chosen, &values).iter().zip(weights).map(|(z, w)| z * w).collect();
+    let expected: Vec<f64> = chosen.iter().map(|&j| dot_column(x, &z, j)).collect();
+    assert_close(&format!("{name}: columns.normal {k}"), &out, &expected, 10.0 * tolerance);
     // Twice: scratch space must not leak from one call into the next.
     for _ in 0..2 {
         let above = |e: usize| e % k < e / k;
@@ -147,6 +153,64 @@ fn check_columns(name: &str, design: &dyn Design, x: &Table, chosen: &[usize], w
                 assert!((gram[b * k + a] - expected).abs() <= tolerance * unit, "{name}: gram {a} {b}");
             }
         }
+    }
+}
+
+/// Columns that let some of theirs go and take up others are those of the new support, time after time.
+#[test]
+fn columns_change_into_those_of_another_support() {
+    // Several blocks of rows, the last not full.
+    let x = Table::sparse(&mut rng(20), 5000, 60, 0.2);
+    let designs: [(&str, Box<dyn Design>); 2] = [("dense", Box::new(x.dense())), ("sparse", Box::new(x.csc()))];
+    let rng = &mut rng(21);
+    let support = |rng: &mut rand_chacha::ChaCha8Rng, k: usize| {
+        let mut chosen: Vec<usize> = shuffled(rng, x.p).into_iter().take(k).collect();
+        chosen.sort_unstable();
+        chosen
+    };
+    for (name, design) in designs {
+        let mut chosen = support(rng, 20);
+        let mut columns = design.gather(&chosen);
+        let mut changed = 0;
+        for step in 0..12 {
+            let next = match step % 4 {
+                // One column, a third of them, all of them, another number of them.
+                0 | 1 => {
+                    let kept = chosen.iter().copied().filter(|j| (j + step) % if step % 4 == 0 { 19 } else { 3 } > 0);
+                    let mut kept: Vec<usize> = kept.collect();
+                    let others = shuffled(rng, x.p).into_iter().filter(|j| !chosen.contains(j));
+                    kept.extend(others.take(chosen.len() - kept.len()));
+                    kept.sort_unstable();
+                    kept
+                }
+                2 => support(rng, chosen.len()),
+                _ => support(rng, 15 + step),
+            };
+            if columns.change(&next) {
+                changed += 1;
+            } else {
+                columns = design.gather(&next);
+            }
+            let (values, r) = (normals(rng, next.len()), normals(rng, x.n));
+            let mut z = vec![f64::NAN; x.n];
+            columns.mul(&values, &mut z);
+            assert_close(&format!("{name}, step {step}: mul"), &z, &product(&x, &next, &values), 1e-12);
+            let mut out = vec![f64::NAN; next.len()];
+            columns.tmul(&r, &mut out);
+            let expected: Vec<f64> = next.iter().map(|&j| dot_column(&x, &r, j)).collect();
+            assert_close(&format!("{name}, step {step}: tmul"), &out, &expected, 1e-10);
+            let (k, weights) = (next.len(), vec![1.0; x.n]);
+            let mut gram = vec![0.0; k * k];
+            columns.gram(&weights, MatrixMut::from_columns(k, k, &mut gram));
+            for b in 0..k {
+                for a in b..k {
+                    let expected = weighted_product(&x, &weights, next[a], next[b]);
+                    assert!((gram[b * k + a] - expected).abs() <= 1e-9 * x.n as f64, "{name}, step {step}: {a} {b}");
+                }
+            }
+            chosen = next;
+        }
+        assert!(changed >= 6, "{name} changes in place");
     }
 }
 

@@ -182,7 +182,7 @@ impl<T: Entry> Design for Dense<'_, T> {
     }
 
     fn gather<'b>(&'b self, support: &[usize]) -> Box<dyn Columns + 'b> {
-        Box::new(DenseColumns { nrows: self.nrows, ncols: support.len(), values: self.collect(support) })
+        Box::new(DenseColumns { design: self, support: support.to_vec(), values: self.collect(support) })
     }
 
     fn cost(&self) -> f64 {
@@ -243,24 +243,39 @@ fn combine<'c, T: Entry>(w: &[f64], column: impl Fn(usize) -> &'c [T], out: &mut
 }
 
 /// Columns copied side by side.
-struct DenseColumns {
-    nrows: usize,
-    ncols: usize,
+struct DenseColumns<'a, T: Entry> {
+    design: &'a Dense<'a, T>,
+    support: Vec<usize>,
     values: Vec<f64>,
 }
 
 /// Rows of a weighted product taken at a time: with some hundred columns they stay in the second-level cache.
 const PANEL: usize = 256;
 
-impl DenseColumns {
+impl<T: Entry> DenseColumns<'_, T> {
     fn column(&self, c: usize) -> &[f64] {
-        &self.values[c * self.nrows..(c + 1) * self.nrows]
+        &self.values[c * self.design.nrows..(c + 1) * self.design.nrows]
     }
 }
 
-impl Columns for DenseColumns {
+impl<T: Entry> Columns for DenseColumns<'_, T> {
     fn ncols(&self) -> usize {
-        self.ncols
+        self.support.len()
+    }
+
+    fn change(&mut self, support: &[usize]) -> bool {
+        if support.len() != self.support.len() {
+            return false;
+        }
+        let n = self.design.nrows;
+        for (c, &j) in support.iter().enumerate() {
+            if self.support[c] != j {
+                let target = self.values[c * n..(c + 1) * n].iter_mut();
+                target.zip(self.design.column(j)).for_each(|(t, v)| *t = v.widen());
+            }
+        }
+        self.support.copy_from_slice(support);
+        true
     }
 
     fn mul(&self, x: &[f64], out: &mut [f64]) {
@@ -274,20 +289,20 @@ impl Columns for DenseColumns {
     fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
         // B'B with B the rows times the square roots of their weights: one copy serves both sides.
         let rows = weighty(weights);
-        let mut panel = Vec::with_capacity(PANEL * self.ncols);
+        let mut panel = Vec::with_capacity(PANEL * self.support.len());
         let mut accumulate = Accum::Replace;
         for rows in rows.chunks(PANEL) {
             let roots: Vec<f64> = rows.iter().map(|&i| weights[i as usize].sqrt()).collect();
             panel.clear();
-            for c in 0..self.ncols {
+            for c in 0..self.support.len() {
                 take_rows(self.column(c), rows, Some(&roots), &mut panel);
             }
-            let panel = MatRef::from_column_major_slice(&panel, rows.len(), self.ncols);
+            let panel = MatRef::from_column_major_slice(&panel, rows.len(), self.support.len());
             lower_square(panel, accumulate, out.reborrow().faer());
             accumulate = Accum::Add;
         }
         if rows.is_empty() {
-            (0..self.ncols).for_each(|b| (b..self.ncols).for_each(|a| out[(a, b)] = 0.0));
+            (0..self.support.len()).for_each(|b| (b..self.support.len()).for_each(|a| out[(a, b)] = 0.0));
         }
     }
 
@@ -298,7 +313,7 @@ impl Columns for DenseColumns {
     }
 
     fn costs(&self) -> Costs {
-        let (n, k) = (self.nrows as f64, self.ncols as f64);
+        let (n, k) = (self.design.nrows as f64, self.support.len() as f64);
         // A blocked product runs several times faster per multiply-add than a pass over memory.
         Costs { product: n * k, gram: n * k * k / 2.0 / 6.0 }
     }

@@ -125,11 +125,25 @@ pub trait Columns: Send {
     /// How many columns.
     fn ncols(&self) -> usize;
 
+    /// Turns into the columns of another support (ascending, as this one was), where that is cheaper than gathering
+    /// them anew. `false`: it does not know how, and has not changed.
+    fn change(&mut self, _support: &[usize]) -> bool {
+        false
+    }
+
     /// `out = A x`.
     fn mul(&self, x: &[f64], out: &mut [f64]);
 
     /// `out = A' r`.
     fn tmul(&self, r: &[f64], out: &mut [f64]);
+
+    /// `out = A' diag(weights) A x`, what conjugate gradients ask for again and again; `between` has room for a number
+    /// per row.
+    fn normal(&self, weights: &[f64], x: &[f64], between: &mut [f64], out: &mut [f64]) {
+        self.mul(x, between);
+        between.iter_mut().zip(weights).for_each(|(z, w)| *z *= w);
+        self.tmul(between, out);
+    }
 
     /// The lower triangle of `A' diag(weights) A`, weights non-negative; what is above the diagonal of `out` is left as
     /// it was.

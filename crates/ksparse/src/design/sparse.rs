@@ -1,7 +1,9 @@
 //! Compressed sparse columns.
 
+mod block;
 mod by_row;
 mod columns;
+mod packed;
 
 use super::{Columns, Design, Occupied};
 use crate::error::{Error, Result, check_len, check_option};
@@ -301,8 +303,7 @@ impl<T: Entry> Design for Sparse<'_, T> {
     }
 
     fn gather<'b>(&'b self, support: &[usize]) -> Box<dyn Columns + 'b> {
-        let columns: Vec<_> = support.iter().map(|&j| self.column(j)).collect();
-        Box::new(SparseColumns::new(self.nrows, columns))
+        Box::new(SparseColumns::new(self, support))
     }
 
     fn cost(&self) -> f64 {

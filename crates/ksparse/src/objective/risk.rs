@@ -12,6 +12,7 @@
 //! the last coordinate is the intercept of what was moved, in units of the largest column, so that steps along all
 //! coordinates have one scale. [`Risk::model`] and [`Risk::start`] translate.
 
+mod losses;
 mod on_support;
 mod point;
 
@@ -321,14 +322,14 @@ impl<'a> Risk<'a> {
 
     /// f(x).
     pub fn value(&self, x: SparseRef) -> f64 {
-        self.loss.total(&self.predictions(x), self.target(), &self.weights) + self.penalty(x)
+        self.mean_loss(&self.predictions(x)) + self.penalty(x)
     }
 
     /// f(x), and its whole gradient written to `gradient`.
     pub fn value_and_gradient(&self, x: SparseRef, gradient: &mut [f64]) -> f64 {
         let z = self.predictions(x);
         let (mut derivatives, mut curvatures) = (vec![0.0; z.len()], vec![0.0; z.len()]);
-        let loss = self.loss.evaluate(&z, self.target(), &self.weights, &mut derivatives, &mut curvatures);
+        let loss = self.evaluate(&z, &mut derivatives, &mut curvatures);
         self.gradient(x, &derivatives, gradient);
         loss + self.penalty(x)
     }
@@ -463,12 +464,4 @@ impl Objective for Risk<'_> {
             unit: self.unit,
         })
     }
-}
-
-/// Sets to 0 the curvatures that are negligible beside the largest: a matrix of second derivatives made without them is
-/// right to four digits, and designs skip rows of weight 0. (Matrices guide the search; values and gradients are never
-/// approximated.)
-fn forget_flat(curvatures: &mut [f64]) {
-    let negligible = 1e-5 * curvatures.iter().fold(0.0, |m: f64, &c| m.max(c));
-    curvatures.iter_mut().for_each(|c| *c = if *c < negligible { 0.0 } else { *c });
 }

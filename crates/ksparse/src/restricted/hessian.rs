@@ -32,6 +32,10 @@ pub trait SupportHessian {
     /// `out = H v`.
     fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()>;
 
+    /// Until f is moved, [`product`](Self::product) may be off by about this share of the Hessian, where that is
+    /// cheaper.
+    fn may_err(&mut self, _share: f64) {}
+
     /// Its diagonal.
     fn diagonal(&mut self, out: &mut [f64]) -> Result<()>;
 

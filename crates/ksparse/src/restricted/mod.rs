@@ -36,6 +36,12 @@ pub trait Restricted {
     /// Number of coordinates.
     fn dim(&self) -> usize;
 
+    /// Turns into f on another support of the same objective, where that is cheaper than asking the objective for it.
+    /// `false`: it does not know how, and has not changed.
+    fn change(&mut self, _support: &[usize]) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Moves to x: f there, and its gradient.
     fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64>;
 

@@ -18,9 +18,9 @@
 //! A loss with corners (hinge) has no second derivatives: it goes through the dual (`corners.rs`) and needs a ridge.
 
 use super::corners;
+use super::descent::{Descent, descend};
 use super::every_k;
 use super::exchange::{Reach, polish};
-use super::grahtp::descend;
 use super::occupied;
 use super::prune::{Drop, prune, widen_and_prune};
 use super::run::{Iterate, Run, union};
@@ -55,9 +55,6 @@ const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-2, ..InnerOptions::EXAC
 
 /// Newton steps on a widened support: it is about to be pruned, and exchanges follow.
 const LEAP_STEPS: usize = 3;
-
-/// Where only swaps are affordable, a few swaps that gain less than this fraction of f are the last.
-const TRIFLE: f64 = 1e-4;
 
 /// Second-order steps are taken when one costs at most so many gradients.
 const AFFORDABLE: f64 = 10.0;
@@ -294,10 +291,10 @@ fn search(run: &mut Run, first: Iterate, plan: &Plan) -> Result<(Iterate, Status
     if plan.has_hessian && !plan.second_order {
         // Columns of one size: plain GraHTP. Of very different sizes (text): scores must not depend on them.
         let scaled = run.units(&first)?.is_some_and(|u| spread(u) > 4.0);
-        return descend(run, first, scaled, if scaled { TRIFLE } else { 0.0 });
+        return descend(run, first, if scaled { &Descent::BRISK } else { &Descent::CAREFUL });
     }
     // Plain GraHTP to the end, so that what follows can only be better than its answer.
-    let (at, status) = descend(run, first, false, 0.0)?;
+    let (at, status) = descend(run, first, &Descent::CAREFUL)?;
     if is_limit(status) { Ok((at, status)) } else { refine(run, at, plan, f64::INFINITY) }
 }
 

@@ -6,7 +6,7 @@
 //! (GraHTP with subgradients) until none helps.
 
 use super::auto::is_limit;
-use super::grahtp::descend;
+use super::descent::{Descent, descend};
 use super::run::{Iterate, Run};
 use super::{Auto, Diht, Effort, Limits, Progress, Sdiht, Solution, Solver, Status};
 use crate::error::Result;
@@ -56,12 +56,12 @@ pub(super) fn search(run: &mut Run, risk: &Risk, sparsity: &Sparsity, first: Ite
         }
     }
     found.truncate(if small { found.len() } else { 1 });
-    let mut best = descend(run, found.remove(0), false, 0.0)?;
+    let mut best = descend(run, found.remove(0), &Descent::CAREFUL)?;
     for from in found {
         if is_limit(best.1) {
             break;
         }
-        let (next, status) = descend(run, from, false, 0.0)?;
+        let (next, status) = descend(run, from, &Descent::CAREFUL)?;
         let at = if next.value < best.0.value { next } else { best.0 };
         best = (at, status);
     }

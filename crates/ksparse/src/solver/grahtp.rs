@@ -24,13 +24,13 @@
 //! compared with.
 
 use super::ascent::spectral_estimate;
+use super::descent::{Descent, descend};
 use super::model_search;
 use super::run::{Iterate, Run, union};
-use super::swap::Ranking;
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_option};
 use crate::objective::{Objective, Risk};
-use crate::restricted::{Ended, InnerOptions};
+use crate::restricted::InnerOptions;
 use crate::sparsity::{Budget, Sparsity};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -173,7 +173,7 @@ impl Solver for Grahtp {
                     return model_search::search(run, start);
                 }
                 let first = run.begin(start)?;
-                let (at, status) = descend(&mut run, first, self.scaled, 0.0)?;
+                let (at, status) = descend(&mut run, first, &Descent { scaled: self.scaled, ..Descent::CAREFUL })?;
                 run.finish(at, status)
             }
             (None, _) => {
@@ -364,61 +364,5 @@ fn first_step(run: &Run, at: &Iterate) -> Result<f64> {
             return Ok(eta);
         }
         (eta, here) = (4.0 * eta, longer);
-    }
-}
-
-/// Refits on the way.
-pub(super) const ON_THE_WAY: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
-
-/// GraHTP with the number of swaps as its step: until not even one swap lowers f, or a limit. Refits on the way are a
-/// little loose; the last support is refitted exactly and looked at once more. Ends early when a few swaps gain less
-/// than `trifle`, a fraction of f.
-pub(super) fn descend(run: &mut Run, mut at: Iterate, scaled: bool, trifle: f64) -> Result<(Iterate, Status)> {
-    let most = (run.budget.k / 4).max(1);
-    let mut swaps = most;
-    let mut exact = false;
-    let mut last_gain = 0.0;
-    loop {
-        let units = if scaled { run.units(&at)? } else { None };
-        let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, units, swaps);
-        let fewest = ranking.fewest();
-        swaps = swaps.max(fewest).min(ranking.most());
-        let mut accepted = None;
-        while swaps > 0 {
-            let support = ranking.support(&at, swaps);
-            let x = run.carry(&at, &support);
-            let options = InnerOptions { abandon_above: at.value, ..ON_THE_WAY };
-            let (next, ended) = run.try_refit(support, x, &options)?;
-            if ended != Ended::Abandoned && next.value < at.value - 1e-12 * at.value.abs() {
-                accepted = Some(next);
-                break;
-            }
-            swaps = if swaps > fewest { (swaps / 2).max(fewest) } else { 0 };
-        }
-        let Some(next) = accepted else {
-            let next =
-                if exact { at.clone() } else { run.refit(at.support.clone(), at.x.clone(), &InnerOptions::EXACT)? };
-            let limit = if exact { run.record(&at, &next, None) } else { None };
-            at = next;
-            if exact || limit.is_some() {
-                return Ok((at, limit.filter(|s| s.outranks_convergence()).unwrap_or(Status::SupportStable)));
-            }
-            (exact, swaps) = (true, 1);
-            continue;
-        };
-        exact = false;
-        let limit = run.record(&at, &next, Some(ranking.step(swaps)));
-        // Few swaps that gain next to nothing: many may still gain more.
-        let gain = at.value - next.value;
-        let little = swaps <= 1 + run.budget.k / 32 && gain < trifle * next.value.abs();
-        let settled = little || run.settled(&at, &next);
-        at = next;
-        if settled || limit.is_some() {
-            let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
-            return Ok((at, limit.unwrap_or(Status::Tolerance)));
-        }
-        // A good harvest: twice as many next time. A poor one: fewer will do better than more of the same.
-        swaps = if gain >= 0.2 * last_gain { (2 * swaps).min(most) } else { (swaps / 2).max(1) };
-        last_gain = gain;
     }
 }

@@ -25,6 +25,7 @@ mod ascent;
 mod auto;
 mod corners;
 mod curved;
+mod descent;
 mod diht;
 mod effort;
 mod every_k;

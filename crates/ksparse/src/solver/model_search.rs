@@ -9,7 +9,7 @@
 //! at hand, above all precision matrices, where an entry costs a few operations. Where the table would be too large,
 //! the grown support is improved by GraHTP's swaps in units of curvature. f never rises.
 
-use super::grahtp::{ON_THE_WAY, descend};
+use super::descent::{Descent, descend};
 use super::grow::grow;
 use super::run::Run;
 use super::tableau::pursue;
@@ -73,22 +73,22 @@ pub(super) fn search(mut run: Run, start: Option<&Solution>) -> Result<Solution>
     let first = run.begin_at(start)?;
     let (full, width) = ((run.budget.k + run.budget.free.len()) as f64, run.budget.k / 4 + 50);
     if full * full * (full + width as f64) > MODEL {
-        let (mut at, mut limit) = grow(&mut run, first, 0, &ON_THE_WAY)?;
+        let (mut at, mut limit) = grow(&mut run, first, 0, &Descent::CAREFUL.refit)?;
         if limit.is_none() {
             let status;
-            (at, status) = descend(&mut run, at, true, 0.0)?;
+            (at, status) = descend(&mut run, at, &Descent { scaled: true, ..Descent::CAREFUL })?;
             limit = Some(status);
         }
         return run.finish(at, limit.unwrap_or(Status::SupportStable));
     }
     // The last tenth comes with the first exchanges.
     let last = run.budget.k.div_ceil(10);
-    let (mut at, mut limit) = grow(&mut run, first, last, &ON_THE_WAY)?;
+    let (mut at, mut limit) = grow(&mut run, first, last, &Descent::CAREFUL.refit)?;
     if limit.is_none() {
         // What a coordinate has lowered f by, on average.
         let inside = (at.support.len() - run.budget.free.len()).max(1);
         let worth = (run.begin_at(None)?.value - at.value) / inside as f64;
-        (at, limit) = pursue(&mut run, at, width, TRIFLE * worth, &ON_THE_WAY)?;
+        (at, limit) = pursue(&mut run, at, width, TRIFLE * worth, &Descent::CAREFUL.refit)?;
     }
     let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
     run.finish(at, limit.unwrap_or(Status::SupportStable))

@@ -63,6 +63,8 @@ pub(super) struct Run<'a> {
     pub dual: Option<f64>,
     /// f(0), once somebody asks.
     at_zero: OnceCell<f64>,
+    /// f on the support of the last refit, for the next to change.
+    spare: RefCell<Option<Box<dyn Restricted + 'a>>>,
     /// The last point evaluated.
     last: RefCell<Option<Evaluated<'a>>>,
 }
@@ -124,6 +126,7 @@ impl<'a> Run<'a> {
             started: Instant::now(),
             dual: None,
             at_zero: OnceCell::new(),
+            spare: RefCell::new(None),
             last: RefCell::new(None),
         })
     }
@@ -271,8 +274,19 @@ impl<'a> Run<'a> {
 
     /// [`refit`](Self::refit), also saying how it ended.
     pub fn try_refit(&self, support: Vec<usize>, x: Vec<f64>, options: &InnerOptions) -> Result<(Iterate, Ended)> {
-        let mut restricted = self.objective.restrict(&support)?;
-        self.minimise(&mut *restricted, support, x, options)
+        let mut spare = self.spare.borrow_mut();
+        let reused = match &mut *spare {
+            Some(spare) => spare.change(&support)?,
+            None => false,
+        };
+        if !reused {
+            *spare = None;
+        }
+        let restricted = match &mut *spare {
+            Some(restricted) => restricted,
+            none => none.insert(self.objective.restrict(&support)?),
+        };
+        self.minimise(&mut **restricted, support, x, options)
     }
 
     /// [`try_refit`](Self::try_refit) for who goes on to use f on the support.

@@ -1,36 +1,25 @@
 //! The columns of a support.
 
 use super::by_row::ByRow;
-use super::{dot, scatter, square};
-use crate::design::{Columns, Costs};
+use super::packed::Packed;
+use super::{Sparse, square};
+use crate::design::{Columns, Costs, Design};
 use crate::kernels::Entry;
 use crate::linalg::MatrixMut;
-use crate::threads::worth_splitting;
-use std::ops::Range;
 
-/// Entries from which on a product is computed in two halves, whatever the number of threads.
-const HALVED: usize = 200_000;
-
-/// Some columns of a sparse design, borrowed; turned into rows only when a Gram matrix is asked for.
+/// Some columns of a sparse design, borrowed, and their entries by row.
 pub(super) struct SparseColumns<'a, T: Entry> {
-    nrows: usize,
+    design: &'a Sparse<'a, T>,
+    support: Vec<usize>,
     columns: Vec<(&'a [u32], &'a [T])>,
-    nnz: usize,
-    /// Where the columns split into two halves of about the same number of entries.
-    middle: usize,
-    by_row: Option<ByRow>,
+    packed: Packed,
 }
 
 impl<'a, T: Entry> SparseColumns<'a, T> {
-    pub fn new(nrows: usize, columns: Vec<(&'a [u32], &'a [T])>) -> Self {
-        let nnz: usize = columns.iter().map(|c| c.0.len()).sum();
-        let mut before = 0;
-        let middle = columns.iter().take_while(|c| {
-            before += c.0.len();
-            2 * before <= nnz
-        });
-        let middle = middle.count();
-        Self { nrows, columns, nnz, middle, by_row: None }
+    pub fn new(design: &'a Sparse<'a, T>, support: &[usize]) -> Self {
+        let columns: Vec<_> = support.iter().map(|&j| design.column(j)).collect();
+        let packed = Packed::new(design.nrows(), &columns);
+        Self { design, support: support.to_vec(), columns, packed }
     }
 }
 
@@ -45,51 +34,37 @@ impl<T: Entry> Columns for SparseColumns<'_, T> {
         out.extend(rows.iter().map(|&i| i as usize).zip(values.iter().map(|v| v.widen())));
     }
 
+    fn change(&mut self, support: &[usize]) -> bool {
+        let before: Vec<Option<usize>> = support.iter().map(|j| self.support.binary_search(j).ok()).collect();
+        self.columns = support.iter().map(|&j| self.design.column(j)).collect();
+        self.packed.exchange(&self.columns, &before);
+        self.support = support.to_vec();
+        true
+    }
+
     fn mul(&self, x: &[f64], out: &mut [f64]) {
-        let add = |range: Range<usize>, out: &mut [f64]| {
-            out.fill(0.0);
-            for ((rows, values), &x) in self.columns[range.clone()].iter().zip(&x[range]) {
-                scatter(x, rows, values, out);
-            }
-        };
-        if self.nnz < HALVED {
-            return add(0..x.len(), out);
-        }
-        // Two halves of the columns, added up: the same sums on one thread as on two.
-        let mut other = vec![0.0; out.len()];
-        rayon::join(|| add(0..self.middle, out), || add(self.middle..x.len(), &mut other));
-        out.iter_mut().zip(other).for_each(|(o, v)| *o += v);
+        self.packed.mul(x, out);
     }
 
     fn tmul(&self, r: &[f64], out: &mut [f64]) {
-        let dots = |columns: &[(&[u32], &[T])], out: &mut [f64]| {
-            for ((rows, values), o) in columns.iter().zip(out) {
-                *o = dot(rows, values, r);
-            }
-        };
-        let (low, high) = self.columns.split_at(self.middle);
-        let (low_out, high_out) = out.split_at_mut(self.middle);
-        if worth_splitting(self.nnz) {
-            rayon::join(|| dots(low, low_out), || dots(high, high_out));
-        } else {
-            dots(low, low_out);
-            dots(high, high_out);
-        }
+        self.packed.tmul(r, out);
+    }
+
+    fn normal(&self, weights: &[f64], x: &[f64], between: &mut [f64], out: &mut [f64]) {
+        self.packed.normal(weights, x, between, out);
     }
 
     fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
-        let by_row = self.by_row.get_or_insert_with(|| ByRow::new(self.nrows, &self.columns));
         let k = self.columns.len();
-        // Rows add their outer products: the work is the squares of the row lengths, not k^2 merges.
         let mut lower = vec![0.0; k * k];
-        for (i, &w) in weights.iter().enumerate() {
-            let (columns, values) = by_row.entries(i);
-            for (e, (&b, &v)) in columns.iter().zip(values).enumerate() {
-                let scaled = w * v;
-                let target = &mut lower[b as usize * k..(b as usize + 1) * k];
-                for (&a, u) in columns[e..].iter().zip(&values[e..]) {
-                    target[a as usize] += scaled * u;
-                }
+        let packed = self.packed.each_row(|i, columns, values| {
+            add_outer(weights[i], columns, values, |c| c as usize, k, &mut lower);
+        });
+        if packed.is_none() {
+            let by_row = ByRow::new(weights.len(), &self.columns);
+            for (i, &w) in weights.iter().enumerate() {
+                let (columns, values) = by_row.entries(i);
+                add_outer(w, columns, values, |c| c as usize, k, &mut lower);
             }
         }
         for b in 0..k {
@@ -106,8 +81,24 @@ impl<T: Entry> Columns for SparseColumns<'_, T> {
     }
 
     fn costs(&self) -> Costs {
-        let per_row = self.nnz as f64 / self.nrows.max(1) as f64;
+        let nnz = self.packed.nnz() as f64;
+        let per_row = nnz / self.design.nrows().max(1) as f64;
         // A gathered multiply-add costs about four streaming ones.
-        Costs { product: 4.0 * self.nnz as f64, gram: 4.0 * self.nnz as f64 * (1.0 + per_row) }
+        Costs { product: 4.0 * nnz, gram: 4.0 * nnz * (1.0 + per_row) }
+    }
+}
+
+/// Adds the outer product of a row: the work is the squares of the row lengths, not k^2 merges.
+#[inline(always)]
+fn add_outer<I: Copy>(w: f64, columns: &[I], values: &[f64], at: impl Fn(I) -> usize, k: usize, lower: &mut [f64]) {
+    if w == 0.0 {
+        return;
+    }
+    for (e, (&b, &v)) in columns.iter().zip(values).enumerate() {
+        let (b, scaled) = (at(b), w * v);
+        for (&a, u) in columns[e..].iter().zip(&values[e..]) {
+            let a = at(a);
+            lower[b.min(a) * k + b.max(a)] += scaled * u;
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The risk on a fixed support.
 
-use super::{Risk, forget_flat};
+use super::Risk;
+use super::losses::{forget_flat, forget_least};
 use crate::design::{Columns, Costs, Design};
 use crate::error::Result;
 use crate::kernels::dot;
@@ -29,7 +30,7 @@ impl Predicted {
 
     /// The mean loss at z, derivatives and curvatures noted.
     fn evaluate(&mut self, risk: &Risk) -> f64 {
-        risk.loss.evaluate(&self.z, risk.target(), &risk.weights, &mut self.derivatives, &mut self.curvatures)
+        risk.evaluate(&self.z, &mut self.derivatives, &mut self.curvatures)
     }
 }
 
@@ -80,6 +81,8 @@ pub(super) struct RestrictedRisk<'a> {
     turn: Vec<f64>,
     there: Predicted,
     scratch: Vec<f64>,
+    /// The curvatures without those that hardly count; empty where all do.
+    kept: Vec<f64>,
 }
 
 impl<'a> RestrictedRisk<'a> {
@@ -98,6 +101,7 @@ impl<'a> RestrictedRisk<'a> {
             turn: Vec::new(),
             there: Predicted::default(),
             scratch: vec![0.0; n],
+            kept: Vec::new(),
         }
     }
 
@@ -117,8 +121,19 @@ impl Restricted for RestrictedRisk<'_> {
         self.ridge.len()
     }
 
+    fn change(&mut self, support: &[usize]) -> Result<bool> {
+        if !self.columns.change(support) {
+            return Ok(false);
+        }
+        self.support = support.to_vec();
+        self.ridge = support.iter().map(|&j| self.risk.ridge_at(j)).collect();
+        self.risk.design.health()?;
+        Ok(true)
+    }
+
     fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
         self.columns.mul(x, &mut self.here.z);
+        self.kept.clear();
         let loss = self.here.evaluate(self.risk);
         self.gradient(x, gradient);
         self.risk.design.health()?;
@@ -207,11 +222,15 @@ impl SupportHessian for RestrictedRisk<'_> {
     }
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()> {
-        self.columns.mul(v, &mut self.scratch);
-        self.scratch.iter_mut().zip(&self.here.curvatures).for_each(|(s, h)| *s *= h);
-        self.columns.tmul(&self.scratch, out);
+        let weights = if self.kept.is_empty() { &self.here.curvatures } else { &self.kept };
+        self.columns.normal(weights, v, &mut self.scratch, out);
         out.iter_mut().zip(v).zip(&self.ridge).for_each(|((o, v), ridge)| *o += ridge * v);
         self.risk.design.health()
+    }
+
+    fn may_err(&mut self, share: f64) {
+        self.kept.clone_from(&self.here.curvatures);
+        forget_least(&mut self.kept, share);
     }
 
     fn diagonal(&mut self, out: &mut [f64]) -> Result<()> {
@@ -302,6 +321,7 @@ impl Line for RiskLine<'_, '_> {
         };
         let point = self.point(step);
         std::mem::swap(&mut self.f.here, &mut self.f.there);
+        self.f.kept.clear();
         self.f.gradient(&point, gradient);
         self.f.risk.design.health()?;
         Ok(value)

@@ -1,6 +1,7 @@
 //! The risk at a point.
 
-use super::{Risk, forget_flat};
+use super::Risk;
+use super::losses::forget_flat;
 use crate::design::Columns;
 use crate::error::Result;
 use crate::linalg::MatrixMut;
@@ -27,7 +28,7 @@ impl<'a> RiskPoint<'a> {
         let z = risk.predictions(x);
         let (mut derivatives, mut curvatures) = (vec![0.0; z.len()], vec![0.0; z.len()]);
         risk.design.health()?;
-        let loss = risk.loss.evaluate(&z, risk.target(), &risk.weights, &mut derivatives, &mut curvatures);
+        let loss = risk.evaluate(&z, &mut derivatives, &mut curvatures);
         Ok(Self {
             risk,
             indices: x.indices.to_vec(),

@@ -1,0 +1,140 @@
+//! The columns of a support by rows, packed for products that are repeated.
+//!
+//! A row of a text has some twenty entries in a support, so that a product costs less for its arithmetic than for what
+//! stands around it. Rows come in blocks, and within a block in order of their length: the processor then foresees
+//! where a row ends. Columns come in panels of [`PANEL`], whose numbers fit into 16 bits and whose vectors into the
+//! cache; a number is cut to the panel's width, which costs less than checking it.
+//!
+//! Blocks and panels follow from the matrix alone, and sums run block by block: the bits of a product do not depend on
+//! the number of threads.
+
+use super::block::{BLOCK, Block, Exchange, PANEL, Table};
+use crate::kernels::Entry;
+use crate::threads::worth_splitting;
+use rayon::prelude::*;
+
+/// Blocks are added up in at most so many groups.
+const GROUPS: usize = 64;
+
+/// Some columns of a sparse design, by rows: a list of blocks for every panel.
+pub(super) struct Packed {
+    nrows: usize,
+    nnz: usize,
+    panels: Vec<Vec<Block>>,
+}
+
+fn table(x: &[f64]) -> Table {
+    let mut table = [0.0; PANEL];
+    table[..x.len()].copy_from_slice(x);
+    table
+}
+
+impl Packed {
+    pub fn new<T: Entry>(nrows: usize, source: &[(&[u32], &[T])]) -> Self {
+        let mut packed = Self { nrows, nnz: 0, panels: Vec::new() };
+        packed.fill(source);
+        packed
+    }
+
+    /// Takes up other columns, in the memory of those before.
+    pub fn fill<T: Entry>(&mut self, source: &[(&[u32], &[T])]) {
+        self.nnz = source.iter().map(|c| c.0.len()).sum();
+        self.panels.resize_with(source.len().div_ceil(PANEL), Vec::new);
+        for (blocks, columns) in self.panels.iter_mut().zip(source.chunks(PANEL)) {
+            blocks.resize_with(self.nrows.div_ceil(BLOCK), Block::default);
+            let fill = |(b, block): (usize, &mut Block)| {
+                block.fill(b * BLOCK, BLOCK.min(self.nrows - b * BLOCK), columns);
+            };
+            if worth_splitting(self.nnz) {
+                blocks.par_iter_mut().enumerate().for_each(fill);
+            } else {
+                blocks.iter_mut().enumerate().for_each(fill);
+            }
+        }
+    }
+
+    /// Takes up other columns where most of them are there already: `before[c]` is where the new column c was. A
+    /// quarter of the time that filling takes.
+    pub fn exchange<T: Entry>(&mut self, source: &[(&[u32], &[T])], before: &[Option<usize>]) {
+        let kept = before.iter().flatten().count();
+        if self.panels.len() != 1 || source.len() > PANEL || 2 * kept < source.len() {
+            return self.fill(source);
+        }
+        self.nnz = source.iter().map(|c| c.0.len()).sum();
+        let exchange = Exchange::new(source, before);
+        let change = |(b, block): (usize, &mut Block)| block.exchange(b * BLOCK, &exchange);
+        if worth_splitting(self.nnz) {
+            self.panels[0].par_iter_mut().enumerate().for_each(change);
+        } else {
+            self.panels[0].iter_mut().enumerate().for_each(change);
+        }
+    }
+
+    pub fn nnz(&self) -> usize {
+        self.nnz
+    }
+
+    /// `out = A x`.
+    pub fn mul(&self, x: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for (blocks, x) in self.panels.iter().zip(x.chunks(PANEL)) {
+            let x = &table(x);
+            let add = |(block, out): (&Block, &mut [f64])| block.add_products(x, out);
+            if worth_splitting(self.nnz) {
+                blocks.par_iter().zip(out.par_chunks_mut(BLOCK)).for_each(add);
+            } else {
+                blocks.iter().zip(out.chunks_mut(BLOCK)).for_each(add);
+            }
+        }
+    }
+
+    /// `out = A' r`.
+    pub fn tmul(&self, r: &[f64], out: &mut [f64]) {
+        for (blocks, out) in self.panels.iter().zip(out.chunks_mut(PANEL)) {
+            self.add_up(blocks, out, |block, first, out| block.add_rows(&r[first..], out));
+        }
+    }
+
+    /// `out = A' diag(weights) A x`: both products in one pass over the entries, rows of weight 0 left out.
+    pub fn normal(&self, weights: &[f64], x: &[f64], between: &mut [f64], out: &mut [f64]) {
+        if let [blocks] = &*self.panels {
+            let x = &table(x);
+            self.add_up(blocks, out, |block, first, out| block.add_normal(&weights[first..], x, out));
+        } else {
+            self.mul(x, between);
+            between.iter_mut().zip(weights).for_each(|(z, w)| *z *= w);
+            self.tmul(between, out);
+        }
+    }
+
+    /// What `add` puts into a table for the blocks of a panel, given with their first rows.
+    fn add_up(&self, blocks: &[Block], out: &mut [f64], add: impl Fn(&Block, usize, &mut Table) + Sync) {
+        let size = blocks.len().div_ceil(GROUPS).max(1);
+        let group = |g: usize| {
+            let mut sums = [0.0; PANEL];
+            for (b, block) in blocks.iter().enumerate().skip(g * size).take(size) {
+                add(block, b * BLOCK, &mut sums);
+            }
+            sums
+        };
+        let groups = 0..blocks.len().div_ceil(size);
+        let more = |sums: &[f64], out: &mut [f64]| out.iter_mut().zip(sums).for_each(|(o, v)| *o += v);
+        out.fill(0.0);
+        if worth_splitting(self.nnz) {
+            let width = out.len();
+            let parts: Vec<Vec<f64>> = groups.into_par_iter().map(|g| group(g)[..width].to_vec()).collect();
+            parts.iter().for_each(|sums| more(sums, out));
+        } else {
+            groups.for_each(|g| more(&group(g), out));
+        }
+    }
+
+    /// Calls `visit` with the number, columns and values of every row; `None` where columns are in several panels.
+    pub fn each_row(&self, mut visit: impl FnMut(usize, &[u16], &[f64])) -> Option<()> {
+        let [blocks] = &*self.panels else { return None };
+        for (b, block) in blocks.iter().enumerate() {
+            block.rows().for_each(|(i, columns, values)| visit(b * BLOCK + i, columns, values));
+        }
+        Some(())
+    }
+}
