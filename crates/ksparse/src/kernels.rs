@@ -5,7 +5,6 @@
 //! of every sum is fixed, so the same machine gives the same bits.
 
 pub(crate) mod logistic;
-
 use pulp::{Arch, Simd, WithSimd};
 use std::sync::OnceLock;
 
