@@ -2,8 +2,8 @@
 //!
 //! `genes` fits every k up to 20 on six sets of gene expression and mass spectra and compares f with the best that
 //! anything has found, which `best-known.csv` remembers: a run with a large effort lowers it. `simulated` draws the
-//! regression problems of Hastie, Tibshirani and Tibshirani (2020), compares with greedy methods at every k up to 30, and
-//! says how often ten times the effort finds lower still.
+//! regression problems of Hastie, Tibshirani and Tibshirani (2020), compares with greedy methods at every k up to 30,
+//! and says how often ten times the effort finds lower still.
 
 use crate::Outcome;
 use ksparse::design::{Dense, Design, Scaled};

@@ -166,7 +166,9 @@ fn dot_body<T: Entry>(x: &[T], r: &[f64]) -> f64 {
     total(sums) + tail
 }
 
-operation!(DotColumns<'a, 'b> { columns: &'a [T], r: &'a [f64], out: &'b mut [f64] } -> (), |simd| T::dot_columns(simd, columns, r, out));
+operation!(DotColumns<'a, 'b> { columns: &'a [T], r: &'a [f64], out: &'b mut [f64] } -> (), |simd| {
+    T::dot_columns(simd, columns, r, out)
+});
 
 operation!(Dot<'a> { x: &'a [T], r: &'a [f64] } -> f64, |_simd| dot_body(x, r));
 
@@ -260,7 +262,9 @@ pub(crate) fn highest<T: Entry>(v: &[T], gains: &Gains, g: f64, e: f64, least: f
     arch().dispatch(Highest { v, gains, g, e, least })
 }
 
-operation!(HighestNewcomer<'a> { v: &'a [T], g: &'a [f64], e: &'a [f64], r: f64, d: f64, c: f64, least: f64 } -> Option<(f64, usize)>, |_simd| {
+operation!(HighestNewcomer<'a> {
+    v: &'a [T], g: &'a [f64], e: &'a [f64], r: f64, d: f64, c: f64, least: f64
+} -> Option<(f64, usize)>, |_simd| {
     const WIDTH: usize = 16;
     let n = v.len();
     let (g, e) = (&g[..n], &e[..n]);

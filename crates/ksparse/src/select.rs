@@ -2,9 +2,9 @@
 //!
 //! | by | with | cost |
 //! |---|---|---|
-//! | an information criterion | [`Criterion`] on the solutions of one [`Path`](crate::Path) or [`Grid`](crate::Grid) | one path |
-//! | cross-validation | [`CrossValidation`] of a [`Problem`] over [`Folds`], scored by a [`Metric`] | one path per fold, one more to refit |
-//! | cross-validation without a word | [`Choose`]: k and two ridges by cross-validation, ranges from the data | about one path per fold |
+//! | an information criterion | [`Criterion`] on one [`Path`](crate::Path) or [`Grid`](crate::Grid) | one path |
+//! | cross-validation | [`CrossValidation`] over [`Folds`], scored by a [`Metric`] | a path per fold, one to refit |
+//! | cross-validation without a word | [`Choose`]: k and two ridges, ranges from the data | about a path per fold |
 //!
 //! A criterion needs a likelihood (squared or logistic loss) and an honest noise model; cross-validation needs neither.
 //! With both, ties go to the smaller k, then to the larger lambda.

@@ -67,7 +67,8 @@ impl SolverArgs {
         let takes_step = matches!(name, "grahtp" | "fgrahtp" | "htp" | "iht" | "diht" | "sdiht" | "svrght");
         if self.step != Step::Adaptive && !takes_step {
             let message = format!(
-                "--step is for gradient methods and `{name}` is none: leave it out, or take --solver grahtp, fgrahtp, htp, iht, diht, sdiht or svrght"
+                "--step is for gradient methods and `{name}` is none: leave it out, or take --solver grahtp, fgrahtp, \
+                 htp, iht, diht, sdiht or svrght"
             );
             return Err(Failure::Input(message));
         }

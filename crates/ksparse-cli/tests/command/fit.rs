@@ -260,8 +260,8 @@ fn solvers_on_samples_take_their_own_options() {
     assert!(done.code != 0 && done.stderr.contains("lambda"), "{}", done.stderr);
 }
 
-/// Sixteen million columns, two of them with entries: vectors over all columns, of which a search holds many, are 128 MB
-/// each.
+/// Sixteen million columns, two of them with entries: vectors over all columns, of which a search holds many, are 128
+/// MB each.
 #[cfg(target_os = "linux")]
 #[test]
 fn empty_columns_cost_next_to_nothing() {

@@ -1,9 +1,9 @@
 //! The choice of a model when nobody knows k: cross-validation over k and two ridges, ranges from the data.
 //!
-//! The ridge that selects is not the ridge that predicts. Under a strong one columns are ranked by what they do together
-//! with many others, which finds the right ones; coefficients as small as that ridge makes them predict badly. So a cell
-//! is a triple (k, ridge to select under, ridge to refit under), and all three are chosen by the rows held out. The
-//! chosen cell is then solved to the end on all rows.
+//! The ridge that selects is not the ridge that predicts. Under a strong one columns are ranked by what they do
+//! together with many others, which finds the right ones; coefficients as small as that ridge makes them predict badly.
+//! So a cell is a triple (k, ridge to select under, ridge to refit under), and all three are chosen by the rows held
+//! out. The chosen cell is then solved to the end on all rows.
 //!
 //! T. Hastie, R. Tibshirani, R. Tibshirani, Statistical Science 35, 2020, on what subsets, shrinkage and both are good
 //! for; R. Mazumder, P. Radchenko, A. Dedieu, Operations Research 71, 2023, on subsets with shrinkage.
@@ -180,10 +180,10 @@ impl Choose {
         self.solve(&[*problem], &folds.splits(), None, solver, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// Chooses one cell for all `problems` (the classes of one against the rest, for example: the same rows and columns),
-    /// their scores added up, by any splits of the rows, scored by the metric or by `own` (of which higher is better for
-    /// a metric that is a gain). Splits run in parallel; the result does not depend on how. When `watch` returns `Break`,
-    /// or the time is up, what was scored by then decides.
+    /// Chooses one cell for all `problems` (the classes of one against the rest, for example: the same rows and
+    /// columns), their scores added up, by any splits of the rows, scored by the metric or by `own` (of which higher is
+    /// better for a metric that is a gain). Splits run in parallel; the result does not depend on how. When `watch`
+    /// returns `Break`, or the time is up, what was scored by then decides.
     pub fn solve(
         &self,
         problems: &[Problem],

@@ -2,16 +2,16 @@
 //!
 //! Cross-validation looks at hundreds of cells, of which one is kept. What it needs is a good support for each, soon:
 //!
-//! 1. f is minimised over **all** columns, loosely: with a ridge that is a few passes over the data, and it ranks columns
-//!    by what they do together.
+//! 1. f is minimised over **all** columns, loosely: with a ridge that is a few passes over the data, and it ranks
+//!    columns by what they do together.
 //! 2. The columns whose loss costs least, `x_j^2 (h_j + lambda)` with `h_j` the mean curvature times the mean square of
 //!    the column, are dropped, half of them at a time down to the largest k, then from each k to the next, with a loose
 //!    refit after each cut (recursive elimination: I. Guyon et al., Machine Learning 46, 2002).
 //! 3. At every k columns are exchanged while that lowers f: those that cost least against those that promise most,
 //!    `g_j^2 / (h_j + lambda)`, as many pairs at once as promise more than they cost, then a quarter of them.
 //!
-//! On genes f ends 5 to 90 % lower than by growing supports from nothing with the same exchanges where the ridge is weak,
-//! and equal where it is strong.
+//! On genes f ends 5 to 90 % lower than by growing supports from nothing with the same exchanges where the ridge is
+//! weak, and equal where it is strong.
 
 use crate::error::{Error, Result};
 use crate::objective::{Objective, Risk};
@@ -48,8 +48,8 @@ impl From<&Solution> for Stage {
 /// Asked after every refit, with k and the point: whether to go on.
 pub(super) type Ask<'a> = dyn FnMut(usize, &Stage) -> ControlFlow<()> + 'a;
 
-/// A support with its k for each of `ks` (ascending), largest first: fewer once `ask` has said no. `whole` is a point over
-/// all coordinates to begin at (or empty), and becomes the one found there.
+/// A support with its k for each of `ks` (ascending), largest first: fewer once `ask` has said no. `whole` is a point
+/// over all coordinates to begin at (or empty), and becomes the one found there.
 pub(super) fn descend(
     risk: &Risk,
     ks: &[usize],

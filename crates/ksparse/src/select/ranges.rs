@@ -2,15 +2,15 @@
 //!
 //! * **Ridges** are multiples of the typical curvature `h`, the median over the columns of the second derivative of the
 //!   mean loss at 0: a ridge of `h` halves the coefficient of such a column on its own, whatever the units of X.
-//! * **k** runs from 0 to 8, then in steps of a factor sqrt 2, from 64 on of 2, up to what the rows can tell apart: four columns
-//!   for every row of the smaller class, two for every row of a regression.
+//! * **k** runs from 0 to 8, then in steps of a factor sqrt 2, from 64 on of 2, up to what the rows can tell apart:
+//!   four columns for every row of the smaller class, two for every row of a regression.
 
 use crate::error::Result;
 use crate::loss::TargetKind;
 use crate::objective::{Objective, Risk};
 
-/// Ridges to select under, in units of curvature: the usual one, which is kept unless another is clearly better, a strong
-/// one, which ranks columns nearly one by one, and a weak one, which asks how well k columns do alone.
+/// Ridges to select under, in units of curvature: the usual one, which is kept unless another is clearly better, a
+/// strong one, which ranks columns nearly one by one, and a weak one, which asks how well k columns do alone.
 const SELECT: [f64; 3] = [10.0, 1.0, 0.01];
 const USUAL: f64 = 1.0;
 /// Ridges to refit under: exponents of 10 in halves. Only those around the best are tried.

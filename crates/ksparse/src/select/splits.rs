@@ -41,7 +41,8 @@ impl Scorer<'_> {
             let score = own(split, models)?;
             if !score.is_finite() {
                 let problem = format!(
-                    "the scorer gives {score} on split {split}; it must give a finite number for every model, one without features too"
+                    "the scorer gives {score} on split {split}; it must give a finite number for every model, one without \
+                     features too"
                 );
                 return Err(Error::Data(problem));
             }

@@ -47,7 +47,8 @@ impl Rule {
 
     /// How much worse than the best a smaller model may be: in standard errors, and as a share of what the best gains
     /// over a model without features. On eight sets of genes and text a quarter and 3 % halved the columns of the best
-    /// and left the error where it was; the standard error alone sheds nothing where rows are many.
+    /// (1.6 to 0.8 of L1's), at an error of 1.04 of L1's instead of 0.97, most of it on one split of one set; the
+    /// standard error alone sheds nothing where rows are many.
     fn patience(self) -> (f64, f64) {
         match self {
             Self::Best => (0.0, 0.0),
@@ -196,8 +197,8 @@ impl CvTable {
         &self.cells[winner.unwrap_or(least)]
     }
 
-    /// The cells among which a rule chooses: all, or for the lean rule those of the usual ridge (and k = 0, which knows no
-    /// ridge) if that is nearly as good as any.
+    /// The cells among which a rule chooses: all, or for the lean rule those of the usual ridge (and k = 0, which knows
+    /// no ridge) if that is nearly as good as any.
     fn eligible(&self, rule: Rule, costs: &[f64]) -> Vec<usize> {
         let least = |of: &[usize]| of.iter().copied().min_by(|&a, &b| costs[a].total_cmp(&costs[b]));
         let all: Vec<usize> = (0..costs.len()).collect();

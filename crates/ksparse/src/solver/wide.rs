@@ -1,8 +1,8 @@
 //! A quadratic f at its minimum on a support, with what every coordinate outside could do there.
 //!
 //! With `G = H_FF`, for every coordinate m: `V_m = G^-1 H_Fm`, what is left of it `e_m = H_mm - H_mF V_m`, and the
-//! gradient `g_m`. A coordinate j enters by the row `r_m = H_jm - H_jF V_m` (the part of H that F does not explain), one
-//! leaves by its own row of V:
+//! gradient `g_m`. A coordinate j enters by the row `r_m = H_jm - H_jF V_m` (the part of H that F does not explain),
+//! one leaves by its own row of V:
 //!
 //! ```text
 //! j enters:  f -= g_j^2 / (2 e_j)       a leaves:  f += x_a^2 / (2 d_a),  d = diag(G^-1)
@@ -13,57 +13,13 @@
 //! kept). So a search that grows, exchanges and drops thousands of times never solves a system. An exchange gains no
 //! more than its newcomer alone would, which spares all but some fifty newcomers the comparison with every member.
 
+mod space;
+
+pub(super) use space::Space;
+
 use super::ladder::{Landscape, Place};
 use crate::error::Result;
 use crate::kernels::{axpy, axpy4, highest_newcomer};
-use crate::linalg::MatrixMut;
-use crate::objective::{Hessian, Point};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
-
-/// Rows of H, each computed once while there is room for them.
-struct Rows<'a> {
-    hessian: &'a dyn Hessian,
-    all: Vec<usize>,
-    rows: Vec<OnceLock<Arc<[f64]>>>,
-    /// Rows that may still be kept.
-    room: AtomicUsize,
-}
-
-impl Rows<'_> {
-    fn row(&self, j: usize) -> Result<Arc<[f64]>> {
-        if let Some(row) = self.rows[j].get() {
-            return Ok(Arc::clone(row));
-        }
-        let mut row = faer::Mat::zeros(1, self.all.len());
-        self.hessian.block(&[j], &self.all, MatrixMut::over(&mut row))?;
-        let row: Arc<[f64]> = (0..self.all.len()).map(|m| row[(0, m)]).collect();
-        if self.room.fetch_update(Relaxed, Relaxed, |room| room.checked_sub(1)).is_ok() {
-            let _ = self.rows[j].set(Arc::clone(&row));
-        }
-        Ok(row)
-    }
-}
-
-/// The coordinates that a search may use.
-pub(super) struct Space<'a> {
-    origin: &'a dyn Point,
-    rows: Arc<Rows<'a>>,
-    /// Ascending; everything else here goes by places in this list.
-    coordinates: Vec<usize>,
-    /// f and its gradient at 0.
-    value: f64,
-    gradient: Vec<f64>,
-    diagonal: Vec<f64>,
-    /// Coordinates that are in and not counted in k.
-    free: &'a [usize],
-    counted: Vec<bool>,
-    /// Work of a row's entry that must be computed.
-    entry: f64,
-}
-
-/// Bytes that rows may take.
-const MEMORY: usize = 256 << 20;
 
 /// A coordinate of which less is left than this share cannot enter: what is left is rounding error, or soon would be.
 const DEPENDENT: f64 = 1e-8;
@@ -77,47 +33,6 @@ const MANY: usize = 500;
 
 /// A fall of f below this share of f(0) is none.
 const NOTHING: f64 = 1e-13;
-
-impl<'a> Space<'a> {
-    /// All coordinates of the f that is at 0 in `origin`; `entry` is what an entry of H costs.
-    pub fn new(origin: &'a dyn Point, hessian: &'a dyn Hessian, free: &'a [usize], entry: f64) -> Result<Self> {
-        let all: Vec<usize> = (0..origin.gradient()?.len()).collect();
-        let rows = all.iter().map(|_| OnceLock::new()).collect();
-        let room = AtomicUsize::new(MEMORY / 8 / all.len().max(1));
-        let coordinates = all.clone();
-        Self::over(origin, Arc::new(Rows { hessian, all, rows, room }), free, entry, coordinates)
-    }
-
-    fn over(
-        origin: &'a dyn Point,
-        rows: Arc<Rows<'a>>,
-        free: &'a [usize],
-        entry: f64,
-        coordinates: Vec<usize>,
-    ) -> Result<Self> {
-        let mut diagonal = vec![0.0; coordinates.len()];
-        rows.hessian.diagonal_at(&coordinates, &mut diagonal)?;
-        let gradient = origin.gradient()?;
-        Ok(Self {
-            origin,
-            rows,
-            value: origin.value(),
-            gradient: coordinates.iter().map(|&j| gradient[j]).collect(),
-            diagonal,
-            free,
-            counted: coordinates.iter().map(|j| free.binary_search(j).is_err()).collect(),
-            entry,
-            coordinates,
-        })
-    }
-
-    /// The row of the coordinate at a place, over the coordinates here.
-    fn row(&self, place: usize) -> Result<Vec<f64>> {
-        let row = self.rows.row(self.coordinates[place])?;
-        let whole = row.len() == self.coordinates.len();
-        Ok(if whole { row.to_vec() } else { self.coordinates.iter().map(|&j| row[j]).collect() })
-    }
-}
 
 impl Landscape for Space<'_> {
     type Place<'s>
@@ -168,7 +83,7 @@ impl Landscape for Space<'_> {
     }
 
     fn narrowed(&self, coordinates: Vec<usize>) -> Result<Self> {
-        Self::over(self.origin, Arc::clone(&self.rows), self.free, self.entry, coordinates)
+        self.part(coordinates)
     }
 }
 

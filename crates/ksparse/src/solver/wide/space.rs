@@ -1,0 +1,97 @@
+//! The coordinates that a search on a quadratic f may use, with the rows of its Hessian.
+
+use crate::error::Result;
+use crate::linalg::MatrixMut;
+use crate::objective::{Hessian, Point};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+
+/// Bytes that rows may take.
+const MEMORY: usize = 256 << 20;
+
+/// Rows of H, each computed once while there is room for them.
+struct Rows<'a> {
+    hessian: &'a dyn Hessian,
+    all: Vec<usize>,
+    rows: Vec<OnceLock<Arc<[f64]>>>,
+    /// Rows that may still be kept.
+    room: AtomicUsize,
+}
+
+impl Rows<'_> {
+    fn row(&self, j: usize) -> Result<Arc<[f64]>> {
+        if let Some(row) = self.rows[j].get() {
+            return Ok(Arc::clone(row));
+        }
+        let mut row = faer::Mat::zeros(1, self.all.len());
+        self.hessian.block(&[j], &self.all, MatrixMut::over(&mut row))?;
+        let row: Arc<[f64]> = (0..self.all.len()).map(|m| row[(0, m)]).collect();
+        if self.room.fetch_update(Relaxed, Relaxed, |room| room.checked_sub(1)).is_ok() {
+            let _ = self.rows[j].set(Arc::clone(&row));
+        }
+        Ok(row)
+    }
+}
+
+/// The coordinates that a search may use.
+pub(in crate::solver) struct Space<'a> {
+    origin: &'a dyn Point,
+    rows: Arc<Rows<'a>>,
+    /// Ascending; everything else here goes by places in this list.
+    pub(super) coordinates: Vec<usize>,
+    /// f and its gradient at 0.
+    pub(super) value: f64,
+    pub(super) gradient: Vec<f64>,
+    pub(super) diagonal: Vec<f64>,
+    /// Coordinates that are in and not counted in k.
+    pub(super) free: &'a [usize],
+    pub(super) counted: Vec<bool>,
+    /// Work of a row's entry that must be computed.
+    pub(super) entry: f64,
+}
+
+impl<'a> Space<'a> {
+    /// All coordinates of the f that is at 0 in `origin`; `entry` is what an entry of H costs.
+    pub fn new(origin: &'a dyn Point, hessian: &'a dyn Hessian, free: &'a [usize], entry: f64) -> Result<Self> {
+        let all: Vec<usize> = (0..origin.gradient()?.len()).collect();
+        let rows = all.iter().map(|_| OnceLock::new()).collect();
+        let room = AtomicUsize::new(MEMORY / 8 / all.len().max(1));
+        let coordinates = all.clone();
+        Self::over(origin, Arc::new(Rows { hessian, all, rows, room }), free, entry, coordinates)
+    }
+
+    fn over(
+        origin: &'a dyn Point,
+        rows: Arc<Rows<'a>>,
+        free: &'a [usize],
+        entry: f64,
+        coordinates: Vec<usize>,
+    ) -> Result<Self> {
+        let mut diagonal = vec![0.0; coordinates.len()];
+        rows.hessian.diagonal_at(&coordinates, &mut diagonal)?;
+        let gradient = origin.gradient()?;
+        Ok(Self {
+            origin,
+            rows,
+            value: origin.value(),
+            gradient: coordinates.iter().map(|&j| gradient[j]).collect(),
+            diagonal,
+            free,
+            counted: coordinates.iter().map(|j| free.binary_search(j).is_err()).collect(),
+            entry,
+            coordinates,
+        })
+    }
+
+    /// The row of the coordinate at a place, over the coordinates here.
+    pub(super) fn row(&self, place: usize) -> Result<Vec<f64>> {
+        let row = self.rows.row(self.coordinates[place])?;
+        let whole = row.len() == self.coordinates.len();
+        Ok(if whole { row.to_vec() } else { self.coordinates.iter().map(|&j| row[j]).collect() })
+    }
+
+    /// The same over some of the coordinates.
+    pub(super) fn part(&self, coordinates: Vec<usize>) -> Result<Self> {
+        Self::over(self.origin, Arc::clone(&self.rows), self.free, self.entry, coordinates)
+    }
+}
