@@ -14,7 +14,7 @@ use ksparse::graphical::{
     self, Covariance, GraphicalLasso, Network, Precision, Stability, Units, coordinate, entry, f_score,
 };
 use ksparse::simulate::{self, PrecisionSample};
-use ksparse::solver::{Fbs, Grahtp, Grasp, Solver};
+use ksparse::solver::{Fbs, Grasp, ModelSearch, Solver};
 use ksparse::{Path, Progress, Solution, Sparsity};
 use ksparse_plot::{Axis, Grid, HeatMap};
 use std::ops::ControlFlow;
@@ -180,16 +180,11 @@ fn ks(most: usize) -> Vec<usize> {
     (1..=POINTS).map(|i| (i * most).div_ceil(POINTS)).collect()
 }
 
-/// GraHTP in units of curvature: the support grows by blocks, swaps are found on the quadratic model.
-fn grahtp() -> Grahtp {
-    Grahtp { scaled: true, ..Grahtp::default() }
-}
-
 fn solver(method: &str, p: usize) -> Box<dyn Solver> {
     match method {
         "grasp" => Box::new(Grasp { limits: methods::limits(if p <= FAST { 20 } else { 5 }), ..Grasp::default() }),
         "fbs" => Box::new(Fbs::default()),
-        _ => Box::new(grahtp()),
+        _ => Box::new(ModelSearch::default()),
     }
 }
 
@@ -231,13 +226,13 @@ fn stable(sample: &PrecisionSample, covariance: &Covariance, k: usize) -> kspars
     let stability = Stability { resamples: 10, ..Stability::default() };
     let frequencies = stability.frequencies(&sample.train, Units::Original, &|s| {
         let model = Precision::new(s.clone())?;
-        Ok(model.network(&grahtp().fit(&model, &Sparsity::new(k))?))
+        Ok(model.network(&ModelSearch::default().fit(&model, &Sparsity::new(k))?))
     })?;
     let p = covariance.variables();
     let kept = (0..p).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&e| frequencies[e] > 0.5);
     let model = Precision::new(covariance.clone())?;
     let forced = Sparsity::new(0).keep(kept.map(|(i, j)| coordinate(i, j)));
-    Ok(model.network(&grahtp().fit(&model, &forced)?))
+    Ok(model.network(&ModelSearch::default().fit(&model, &forced)?))
 }
 
 /// The same matrix with its largest off-diagonal entries alone.

@@ -14,7 +14,7 @@ use ksparse::graphical::{
     self, Classes, Confusion, Covariance, GraphicalLasso, Network, Precision, Rule, Units, screen_by_t,
 };
 use ksparse::select::Folds;
-use ksparse::solver::{Fbs, Grahtp, Grasp, Solver};
+use ksparse::solver::{Fbs, Grasp, ModelSearch, Solver};
 use ksparse::{Path, Progress, Solution, SparseRef, Sparsity, simulate};
 use ksparse_io::{Need, ReadOptions, Target};
 use ksparse_plot::{Axis, Chart, Series};
@@ -218,7 +218,7 @@ impl Labelled {
 /// A network without edges.
 fn independent(covariance: &Covariance) -> Result<Network> {
     let model = Precision::new(covariance.clone())?;
-    Ok(model.network(&grahtp().fit(&model, &Sparsity::new(0))?))
+    Ok(model.network(&ModelSearch::default().fit(&model, &Sparsity::new(0))?))
 }
 
 /// A training and a test part with the genes that the training part chose.
@@ -299,17 +299,12 @@ fn ks(p: usize) -> Vec<usize> {
     [0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0].map(|share| (share * p as f64) as usize).to_vec()
 }
 
-/// GraHTP in units of curvature: the support grows by blocks, swaps are found on the quadratic model.
-fn grahtp() -> Grahtp {
-    Grahtp { scaled: true, ..Grahtp::default() }
-}
-
 fn solver(method: &str) -> Box<dyn Solver> {
     match method {
         "grasp" => Box::new(Grasp { limits: methods::limits(5), ..Grasp::default() }),
         LONGER => Box::new(Grasp { limits: methods::limits(20), ..Grasp::default() }),
         "fbs" => Box::new(Fbs::default()),
-        _ => Box::new(grahtp()),
+        _ => Box::new(ModelSearch::default()),
     }
 }
 

@@ -1,11 +1,11 @@
 //! A data file that has been read, and the task its target sets.
 
 use crate::args::data::DataArgs;
-use crate::args::loss::{LossArgs, NAMES};
+use crate::args::loss::LossArgs;
 use crate::failure::{Failure, Result, in_file};
 use crate::report;
 use crate::screen::Screen;
-use ksparse::loss::{Loss, TargetKind};
+use ksparse::loss::{self, FAMILIES, Loss, TargetKind};
 use ksparse_io::model::LossSpec;
 use ksparse_io::{Labels, Need, Table, Target};
 use std::time::Instant;
@@ -57,6 +57,8 @@ pub struct Task {
     pub labels: Option<Labels>,
     pub loss: Box<dyn Loss>,
     pub spec: LossSpec,
+    /// The ridge where none is given.
+    pub default_ridge: f64,
     /// Why this loss, when it was not asked for.
     pub why: Option<String>,
 }
@@ -73,7 +75,9 @@ impl Task {
                 (name, Some(why))
             }
         };
-        let loss = args.build(name)?;
+        let family = loss::family(name)?;
+        let parameter = args.parameter(family)?;
+        let loss = family.build(parameter)?;
         let (y, labels) = match loss.target() {
             TargetKind::Sign => {
                 let labels = match positive {
@@ -85,7 +89,8 @@ impl Task {
             }
             TargetKind::Real => {
                 if positive.is_some() {
-                    let with_labels = NAMES.iter().filter(|name| **name != "squared").copied().collect::<Vec<_>>();
+                    let labels = FAMILIES.iter().filter(|family| family.target == TargetKind::Sign);
+                    let with_labels = labels.map(|family| family.name).collect::<Vec<_>>();
                     let message = format!(
                         "--positive makes two classes, but the {name} loss is for numbers: use --loss {}",
                         with_labels.join(", ")
@@ -99,12 +104,8 @@ impl Task {
         if why.is_some() && name == "squared" {
             warn_about_classes(&y, screen);
         }
-        let spec = LossSpec {
-            name: name.to_string(),
-            scale: (name == "logistic").then_some(args.logistic_scale),
-            gamma: (name == "huber").then_some(args.huber_gamma),
-        };
-        Ok(Self { y, labels, loss, spec, why })
+        let spec = LossSpec { name: family.name.to_string(), parameter };
+        Ok(Self { y, labels, loss, spec, default_ridge: family.default_ridge, why })
     }
 
     /// The loss, and why it was chosen if it was not asked for.

@@ -81,9 +81,26 @@ impl From<io::Error> for Failure {
 
 impl From<ksparse::Error> for Failure {
     fn from(error: ksparse::Error) -> Self {
-        match error {
+        match &error {
             ksparse::Error::Threads { .. } => Self::Work(error.to_string()),
+            ksparse::Error::InvalidOption { option, value, expected } => match flag(option) {
+                Some(flag) => Self::Input(format!("{flag} is {value}, but must be {expected}")),
+                None => Self::Input(error.to_string()),
+            },
             _ => Self::Input(error.to_string()),
         }
     }
+}
+
+/// What the command calls an option of the library.
+fn flag(option: &str) -> Option<&'static str> {
+    Some(match option {
+        "lambda" => "--lambda",
+        "tolerance" => "--tol",
+        "max_iterations" => "--max-iter",
+        "step" => "--step",
+        "blocks" => "--blocks",
+        "batch" => "--batch",
+        _ => return None,
+    })
 }

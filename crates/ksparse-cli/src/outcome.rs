@@ -7,8 +7,9 @@ use crate::screen::{bold, dim};
 use ksparse::select::Training;
 use ksparse::{Solution, Status};
 use ksparse_io::Labels;
-use ksparse_io::model::{Coefficient, FORMAT, Model, VERSION};
+use ksparse_io::model::{Coefficient, FORMAT, LossSpec, Model, VERSION};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -31,6 +32,12 @@ pub struct Fitted<'a> {
     bound: Option<Bound>,
 }
 
+/// The parameter of a loss as JSON has it: `logistic_scale`, say.
+fn parameter(loss: &LossSpec) -> BTreeMap<String, f64> {
+    let key = |name| format!("{}_{name}", loss.name.replace('-', "_"));
+    loss.named_parameter().map(|(name, value)| (key(name), value)).into_iter().collect()
+}
+
 /// The object `fit --json` prints.
 #[derive(Serialize)]
 struct FitJson<'a> {
@@ -38,10 +45,9 @@ struct FitJson<'a> {
     /// Of which problem f is the objective.
     objective_of: &'static str,
     loss: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    logistic_scale: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    huber_gamma: Option<f64>,
+    /// The parameter of the loss, as `logistic_scale` and the like.
+    #[serde(flatten)]
+    parameter: BTreeMap<String, f64>,
     lambda: f64,
     k: usize,
     solver: &'a str,
@@ -120,8 +126,7 @@ impl<'a> Fitted<'a> {
             objective: model.objective,
             objective_of: if model.standardized { "standardised columns" } else { "input columns" },
             loss: &model.loss.name,
-            logistic_scale: model.loss.scale,
-            huber_gamma: model.loss.gamma,
+            parameter: parameter(&model.loss),
             lambda: model.lambda,
             k: model.k,
             solver: &model.solver,

@@ -1,7 +1,7 @@
 //! Everything a fit needs before a solver is called: data, task, ridge, columns to keep.
 
 use crate::args::data::DataArgs;
-use crate::args::loss::{LossArgs, default_lambda};
+use crate::args::loss::LossArgs;
 use crate::args::parse::Words;
 use crate::data::{Data, Task};
 use crate::failure::{Failure, Result};
@@ -26,7 +26,7 @@ impl Prepared {
         let positive = data.reading.positive.as_deref();
         let data = Data::read(data, Need::Required, screen)?;
         let task = Task::new(&data.table, loss, positive, screen)?;
-        let lambda = loss.lambda.unwrap_or_else(|| default_lambda(&task.spec.name));
+        let lambda = loss.lambda.unwrap_or(task.default_ridge);
         let columns = keep.map_or(&[][..], |words| &words.0);
         let mut keep = columns.iter().map(|name| data.table.feature(name)).collect::<ksparse_io::Result<Vec<_>>>()?;
         keep.sort_unstable();

@@ -17,7 +17,7 @@
 
 use crate::labels::Labels;
 use ksparse::LinearModel;
-use ksparse::loss::{self, Huber, Logistic, Loss, TargetKind};
+use ksparse::loss::{self, Loss, TargetKind};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -80,27 +80,57 @@ pub struct Coefficient {
     pub value: f64,
 }
 
-/// A loss by name, with its parameter.
+/// A loss by name, with its parameter, which is written under its own name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "LossFields", into = "LossFields")]
 pub struct LossSpec {
-    /// As the command line spells it.
+    /// As the library's table of losses spells it.
     pub name: String,
-    /// The scale of the logistic loss.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scale: Option<f64>,
-    /// The gamma of the Huber loss.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gamma: Option<f64>,
+    /// Its parameter, the default if there is none here.
+    pub parameter: Option<f64>,
 }
 
 impl LossSpec {
     /// The loss itself.
     pub fn build(&self) -> ksparse::Result<Box<dyn Loss>> {
-        Ok(match (self.name.as_str(), self.scale, self.gamma) {
-            ("logistic", Some(scale), _) => Box::new(Logistic::new(scale)?),
-            ("huber", _, Some(gamma)) => Box::new(Huber::new(gamma)?),
-            (name, ..) => loss::by_name(name)?,
-        })
+        loss::family(&self.name)?.build(self.parameter)
+    }
+
+    /// Its parameter with its name, where one is given.
+    pub fn named_parameter(&self) -> Option<(&'static str, f64)> {
+        self.parameter_name().zip(self.parameter)
+    }
+
+    fn parameter_name(&self) -> Option<&'static str> {
+        loss::family(&self.name).ok()?.parameter.map(|parameter| parameter.name)
+    }
+}
+
+/// A [`LossSpec`] as it stands in a file. Fields that are not known are ignored, and an unknown name is found later.
+#[derive(Serialize, Deserialize)]
+struct LossFields {
+    name: String,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, serde_json::Value>,
+}
+
+impl TryFrom<LossFields> for LossSpec {
+    type Error = String;
+
+    fn try_from(fields: LossFields) -> Result<Self, String> {
+        let mut spec = Self { name: fields.name, parameter: None };
+        if let Some((name, value)) = spec.parameter_name().and_then(|name| Some((name, fields.rest.get(name)?))) {
+            let number = value.as_f64().ok_or_else(|| format!("the {name} of its loss is no number"))?;
+            spec.parameter = Some(number);
+        }
+        Ok(spec)
+    }
+}
+
+impl From<LossSpec> for LossFields {
+    fn from(spec: LossSpec) -> Self {
+        let rest = spec.named_parameter().into_iter().map(|(name, value)| (name.to_string(), value.into())).collect();
+        Self { name: spec.name, rest }
     }
 }
 
@@ -186,7 +216,7 @@ mod tests {
             format: FORMAT.to_string(),
             version: VERSION,
             created_by: "a test".to_string(),
-            loss: LossSpec { name: "logistic".to_string(), scale: Some(2.0), gamma: None },
+            loss: LossSpec { name: "logistic".to_string(), parameter: Some(2.0) },
             labels: Some(Labels::Two { negative: "0".to_string(), positive: "1".to_string() }),
             lambda: 1e-5,
             k: 2,

@@ -29,6 +29,10 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("SOLVERS", ksparse::solver::NAMES.to_vec())?;
+    let methods = ksparse::solver::METHODS.iter();
+    let options =
+        methods.flat_map(|method| method.options.iter().map(|option| (method.name, option.name, option.values)));
+    module.add("SOLVER_OPTIONS", options.collect::<Vec<_>>())?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(fit::grids, module)?)?;
     module.add_function(wrap_pyfunction!(function::minimize, module)?)?;

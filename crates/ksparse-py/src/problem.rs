@@ -3,7 +3,7 @@
 use crate::design::{Reading, View};
 use crate::error::to_py;
 use ksparse::design::Design;
-use ksparse::loss::{self, Huber, Logistic, Loss, Squared};
+use ksparse::loss::{self, Loss};
 use ksparse::select::Problem;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -70,10 +70,5 @@ impl Rest<'_> {
 
 /// A loss by name, with its scale or width where it has one.
 pub fn named_loss(name: &str, parameter: Option<f64>) -> ksparse::Result<Box<dyn Loss>> {
-    Ok(match (name, parameter) {
-        ("squared", Some(scale)) => Box::new(Squared::new(scale)?),
-        ("logistic", Some(scale)) => Box::new(Logistic::new(scale)?),
-        ("huber", Some(gamma)) => Box::new(Huber::new(gamma)?),
-        (name, _) => loss::by_name(name)?,
-    })
+    loss::family(name)?.build(parameter)
 }

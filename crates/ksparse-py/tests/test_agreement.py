@@ -121,7 +121,7 @@ def saved(folder, X, y=None):
 def test_same_answer_as_the_command(case, tmp_path):
     X, y, _ = simulated(case)
     options = ["-k", case["k"], "--loss", case["loss"], "--lambda", case["alpha"], "--solver", case["solver"]]
-    found = command("fit", *saved(tmp_path, X, y), *options, "--huber-gamma", 0.25)
+    found = command("fit", *saved(tmp_path, X, y), *options)
     assert found["support"] == case["support"]
     assert abs(found["objective"] - case["objective"]) <= 1e-10 * abs(case["objective"])
 
@@ -145,7 +145,7 @@ def test_every_estimator_is_the_command(loss, solver, tmp_path):
     make = ksparse.datasets.make_regression if loss == "squared" else ksparse.datasets.make_classification
     X, y, _ = make(150, 40, 5, correlation=0.6, random_state=4)
     model = clone(LOSSES[loss]).set_params(k=5, alpha=0.05, standardize=True, solver=solver).fit(X, y)
-    options = ["-k", 5, "--loss", loss, "--lambda", 0.05, "--standardize", "--solver", solver, "--huber-gamma", 0.25]
+    options = ["-k", 5, "--loss", loss, "--lambda", 0.05, "--standardize", "--solver", solver]
     found = command("fit", *saved(tmp_path, X, y), *options)
     assert found["support"] == model.support_.tolist()
     assert found["objective"] == pytest.approx(model.objective_, rel=1e-10)

@@ -210,7 +210,6 @@ fn the_cause_reaches_the_user_through_every_solver() {
         let names = solver::NAMES.iter().filter(|name| !["diht", "sdiht", "svrght", "exact"].contains(name));
         let mut solvers: Vec<Box<dyn Solver>> = names.map(|name| solver::by_name(name).unwrap()).collect();
         solvers.push(Box::new(Grahtp { scaled: true, ..Grahtp::default() }));
-        solvers.push(Box::new(solver::ModelSearch::default()));
         solvers.push(Box::new(solver::Foba { forward: ForwardRule::Decrease, ..solver::Foba::default() }));
         solvers.push(Box::new(Grahtp { debias: solver::Debias::GradientStep, ..Grahtp::default() }));
         for solver in &solvers {

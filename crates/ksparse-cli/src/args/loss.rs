@@ -1,27 +1,22 @@
-//! `--loss` and its parameters.
+//! `--loss` and its parameters, as the library's table of losses has them.
 
 use super::parse;
-use crate::failure::Result;
-use ksparse::loss::{self, Huber, Logistic, Loss};
-
-/// The losses, as `--loss` spells them.
-pub const NAMES: [&str; 5] = ["squared", "logistic", "squared-hinge", "huber", "hinge"];
-
-/// The ridge when none is given: squared loss has a minimiser without one; the others need one on separable classes.
-pub fn default_lambda(loss: &str) -> f64 {
-    if loss == "squared" { 0.0 } else { 1e-5 }
-}
+use crate::failure::{Failure, Result};
+use clap::builder::PossibleValuesParser;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+use ksparse::loss::{FAMILIES, Family, Parameter, TargetKind};
+use std::fmt::Write;
 
 /// What is minimised, beside the data.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Model")]
 pub struct LossArgs {
     /// How a prediction is charged for [default: logistic for a target with two labels, squared otherwise]
-    #[arg(long, value_name = "NAME", value_parser = NAMES)]
+    #[arg(long, value_name = "NAME", value_parser = names())]
     pub loss: Option<String>,
 
-    /// The ridge in f = mean loss + lambda/2 ||w||^2 [default: 0 for squared loss, 1e-5 for the others]
-    #[arg(long, value_name = "L", value_parser = parse::non_negative, allow_hyphen_values = true)]
+    #[arg(long, value_name = "L", value_parser = parse::non_negative, allow_hyphen_values = true, help = ridge())]
     pub lambda: Option<f64>,
 
     /// Fit no intercept (it is neither penalised nor counted in k)
@@ -32,22 +27,94 @@ pub struct LossArgs {
     #[arg(long, visible_alias = "standardise")]
     pub standardize: bool,
 
-    /// The c of the logistic loss log(1 + exp(-c y z)): 1 is the usual one, 2 that of the GraHTP papers
-    #[arg(long, value_name = "S", default_value = "1", value_parser = parse::positive, allow_hyphen_values = true)]
-    pub logistic_scale: f64,
-
-    /// Width of the quadratic piece of the Huber (smoothed hinge) loss
-    #[arg(long, value_name = "G", default_value = "0.25", value_parser = parse::positive, allow_hyphen_values = true)]
-    pub huber_gamma: f64,
+    #[command(flatten)]
+    pub parameters: Parameters,
 }
 
 impl LossArgs {
-    /// The loss of this name with the parameters given.
-    pub fn build(&self, name: &str) -> Result<Box<dyn Loss>> {
-        Ok(match name {
-            "logistic" => Box::new(Logistic::new(self.logistic_scale)?),
-            "huber" => Box::new(Huber::new(self.huber_gamma)?),
-            _ => loss::by_name(name)?,
+    /// The parameter of this loss as given, or its default; `Err` where one of another loss was given.
+    pub fn parameter(&self, family: &Family) -> Result<Option<f64>> {
+        if let Some((other, option, _)) = self.parameters.0.iter().find(|(name, ..)| *name != family.name) {
+            return Err(Failure::Input(format!(
+                "--{option} is for the {other} loss, and this is the {} loss: leave it out, or take --loss {other}",
+                family.name
+            )));
+        }
+        let given = self.parameters.0.first().map(|(.., value)| *value);
+        Ok(given.or(family.parameter.map(|parameter| parameter.default)))
+    }
+}
+
+/// The parameters that were given: the loss, the option, the value.
+#[derive(Debug, Default)]
+pub struct Parameters(Vec<(&'static str, String, f64)>);
+
+fn with_parameter() -> impl Iterator<Item = (&'static Family, Parameter, String)> {
+    FAMILIES.iter().filter_map(|family| {
+        let parameter = family.parameter?;
+        Some((family, parameter, format!("{}-{}", family.name, parameter.name)))
+    })
+}
+
+impl clap::Args for Parameters {
+    fn augment_args(command: Command) -> Command {
+        with_parameter().fold(command, |command, (_, parameter, option)| {
+            let letter = parameter.name[..1].to_uppercase();
+            let option = Arg::new(option.clone()).long(option).value_name(letter).help(parameter.about);
+            let option = option.default_value(parameter.default.to_string()).value_parser(parse::positive);
+            command.arg(option.allow_hyphen_values(true))
         })
     }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for Parameters {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let mut given = Self::default();
+        given.update_from_arg_matches(matches)?;
+        Ok(given)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
+        let said = |option: &String| matches.value_source(option) == Some(ValueSource::CommandLine);
+        for (family, _, option) in with_parameter().filter(|(.., option)| said(option)) {
+            self.0.extend(matches.get_one::<f64>(&option).map(|value| (family.name, option.clone(), *value)));
+        }
+        Ok(())
+    }
+}
+
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        FAMILIES
+            .iter()
+            .map(|family| clap::builder::PossibleValue::new(family.name).aliases(family.aliases.iter().copied())),
+    )
+}
+
+fn ridge() -> String {
+    let without: Vec<&str> = FAMILIES.iter().filter(|f| f.default_ridge == 0.0).map(|f| f.name).collect();
+    format!(
+        "The ridge in f = mean loss + lambda/2 ||w||^2 [default: 0 for {} loss, 1e-5 for the others]",
+        without.join(", ")
+    )
+}
+
+/// The losses, a line each, for the help of `fit`.
+pub fn explained() -> String {
+    let mut text = String::new();
+    let width = FAMILIES.iter().map(|family| family.formula.len()).max().unwrap_or(0);
+    for (target, title) in [(TargetKind::Real, "for numbers y"), (TargetKind::Sign, "for labels y = -1 or +1, m = y z")]
+    {
+        let _ = writeln!(text, "Losses of the prediction z, {title}:");
+        for family in FAMILIES.iter().filter(|family| family.target == target) {
+            let option = family.parameter.map(|parameter| format!(" (--{}-{})", family.name, parameter.name));
+            let (name, formula, about) = (family.name, family.formula, family.about);
+            let _ = writeln!(text, "  {name:13}  {formula:width$}  {about}{}", option.unwrap_or_default());
+        }
+    }
+    text
 }

@@ -1,9 +1,9 @@
 //! `ksparse fit`: one k, one model.
 
 use crate::args::data::DataArgs;
-use crate::args::loss::LossArgs;
+use crate::args::loss::{self, LossArgs};
 use crate::args::parse::{self, Words};
-use crate::args::solve::SolverArgs;
+use crate::args::solve::{self, SolverArgs};
 use crate::certified::{Certified, needs_ridge};
 use crate::failure::{Failure, Result};
 use crate::interrupt;
@@ -20,7 +20,7 @@ use std::time::Instant;
 
 /// Fit a model with at most k non-zero coefficients
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = AFTER, after_help = "`ksparse fit --help` explains lambda and the solvers and shows \
+#[command(after_long_help = after(), after_help = "`ksparse fit --help` explains lambda and the solvers and shows \
     examples.")]
 pub struct FitArgs {
     #[command(flatten)]
@@ -78,29 +78,8 @@ What is minimised:
   the units of the columns; --standardize makes them comparable. To compare with a sum of losses + 1/(2C) ||w||^2: \
   lambda = 1/(C n).
 
-Losses (y = -1 or +1 for all but squared; m = y z, z the prediction):
-  squared        (y - z)^2 / 2             regression
-  logistic       log(1 + exp(-c m))        classification with probabilities; c is --logistic-scale
-  squared-hinge  max(0, 1 - m)^2 / 2       L2 support vector machine
-  huber          the hinge, smoothed over a width of --huber-gamma
-  hinge          max(0, 1 - m)             support vector machine, lambda > 0; auto, diht, sdiht; heuristically \
-  grahtp, htp, iht, svrght
-
-Solvers, and what each is for:
-  auto     an answer: GraHTP, then wider moves and exchanges scored by second derivatives where these are affordable
-  grahtp   the published method (Yuan, Li, Zhang 2014): gradient step, keep k, minimise on them; few iterations
-  fgrahtp  the same without the inner minimisation: very cheap iterations, many of them, a rougher answer
-  htp      GraHTP with the step on the sum of squares, as Foucart (2011) writes it for least squares
-  iht      FGraHTP likewise (Blumensath, Davies 2009)
-  grasp    another way through the supports (Bahmani, Raj, Boufounos 2013): minimise on up to 3k columns, cut to k
-  fbs      an order of importance: one column at a time, none ever dropped (orthogonal matching pursuit)
-  foba     the same with second thoughts (Zhang 2008): drops columns again that have become cheap
-  svrght   stochastic gradients with reduced variance, k kept (Li et al. 2016): steps on --batch rows
-  diht     climbs the dual (Liu et al. 2017): any loss, the hinge too, lambda > 0; a lower bound with every iteration
-  sdiht    the same by --blocks of samples: fewer passes over many rows
-  exact    the best model of all, proven, by branch and bound: hundreds of columns, k up to 15 or so, lambda > 0 and \
-  not tiny
-
+{losses}
+{solvers}
 How far from the best:
   Finding the best k columns is NP-hard, so a search returns a good model without knowing whether there is a better \
   one. With lambda > 0,
@@ -117,6 +96,11 @@ Examples (the first line makes the data):
   ksparse fit data.csv -k 10 --lambda 0.1 --certify --plot-gap gap.svg
   ksparse fit data.csv -k 5 --lambda 0.1 --solver exact --time-limit 60";
 
+/// The tables of the library in their places.
+fn after() -> String {
+    AFTER.replace("{losses}", &loss::explained()).replace("{solvers}", &solve::explained())
+}
+
 pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
     output::check(&[&args.output, &args.trace, &args.plot_gap], &args.data.files())?;
@@ -127,7 +111,7 @@ pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
 fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let prepared = Prepared::read(&args.data, &args.loss, args.keep.as_ref(), screen)?;
     let k = prepared.at_most_all(args.k, screen);
-    let knows = matches!(solver.name(), "exact" | "diht" | "sdiht");
+    let knows = ksparse::solver::method(solver.name())?.knows_bound;
     if args.plot_gap.is_some() && args.certify.is_none() && !knows {
         let message = "--plot-gap needs a bound: add --certify, or take --solver exact, diht or sdiht";
         return Err(Failure::Input(message.to_string()));

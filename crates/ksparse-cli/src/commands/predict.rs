@@ -6,7 +6,7 @@ use crate::model_file;
 use crate::output;
 use crate::report::{self, Facts, significant};
 use crate::screen::Screen;
-use ksparse::loss::{Logistic, Loss, TargetKind};
+use ksparse::loss::{Loss, TargetKind};
 use ksparse::select::{area_under_curve, classification_error, deviance, mean_squared_error};
 use ksparse_io::model::Model;
 use ksparse_io::{Format, Need, Table};
@@ -87,7 +87,7 @@ pub fn run(args: &PredictArgs, screen: Screen) -> Result<()> {
     output::check(&[&args.output], &inputs)?;
     let model = model_file::load(&args.model)?;
     let loss = model.loss.build()?;
-    if args.proba && model.loss.name != "logistic" {
+    if args.proba && loss.probability(0.0).is_none() {
         let message = format!(
             "--proba needs a model with the logistic loss, and {} has the {} loss: leave it out, or fit with --loss \
              logistic",
@@ -103,7 +103,7 @@ pub fn run(args: &PredictArgs, screen: Screen) -> Result<()> {
         return Err(Failure::Input(format!("{}: the prediction of row {} overflows", table.source, row + 1)));
     }
     let scores = scores(&model, &*loss, &table, &z, args, screen)?;
-    report(args, &model, z, scores, screen)
+    report(args, &model, &*loss, z, scores, screen)
 }
 
 /// Reads the data, with the target under the name it had in training unless told otherwise.
@@ -221,8 +221,15 @@ fn r_squared(mse: f64, y: &[f64], weights: Option<&[f64]>) -> Result<Option<f64>
     Ok((variance > 0.0).then(|| 1.0 - mse / variance))
 }
 
-fn report(args: &PredictArgs, model: &Model, z: Vec<f64>, scores: Option<Scores>, screen: Screen) -> Result<()> {
-    let predictions = predictions(args, model, &z)?;
+fn report(
+    args: &PredictArgs,
+    model: &Model,
+    loss: &dyn Loss,
+    z: Vec<f64>,
+    scores: Option<Scores>,
+    screen: Screen,
+) -> Result<()> {
+    let predictions = predictions(args, model, loss, &z);
     if let Some(path) = &args.output {
         output::write(path, lines(&predictions).as_bytes())?;
     }
@@ -262,18 +269,17 @@ fn report(args: &PredictArgs, model: &Model, z: Vec<f64>, scores: Option<Scores>
 }
 
 /// What is predicted for every row: numbers, or labels.
-fn predictions(args: &PredictArgs, model: &Model, z: &[f64]) -> Result<Vec<serde_json::Value>> {
+fn predictions(args: &PredictArgs, model: &Model, loss: &dyn Loss, z: &[f64]) -> Vec<serde_json::Value> {
     if args.proba {
-        let logistic = Logistic::new(model.loss.scale.unwrap_or(1.0))?;
-        return Ok(z.iter().map(|&z| logistic.probability(z).into()).collect());
+        return z.iter().map(|&z| loss.probability(z).into()).collect();
     }
-    Ok(match &model.labels {
+    match &model.labels {
         // A row on the border takes no side; the smaller label has it.
         Some(labels) if !args.decision => {
             z.iter().map(|&z| labels.name(if z > 0.0 { 1.0 } else { -1.0 }).into()).collect()
         }
         _ => z.iter().map(|&z| z.into()).collect(),
-    })
+    }
 }
 
 fn lines(predictions: &[serde_json::Value]) -> String {

@@ -25,8 +25,7 @@ pub fn run(args: &ShowArgs, screen: Screen) -> Result<()> {
         return screen.print(&model.to_json());
     }
     let mut facts = Facts::default();
-    let parameter = model.loss.scale.map(|scale| format!(", scale {}", significant(scale)));
-    let parameter = parameter.or_else(|| model.loss.gamma.map(|gamma| format!(", gamma {}", significant(gamma))));
+    let parameter = model.loss.named_parameter().map(|(name, value)| format!(", {name} {}", significant(value)));
     facts.add("loss", format!("{}{}", model.loss.name, parameter.unwrap_or_default()));
     if let Some(target) = &model.target {
         facts.add("target", target.clone());

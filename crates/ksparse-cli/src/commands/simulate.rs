@@ -23,8 +23,8 @@ use std::path::PathBuf;
 ///   text        bags of words with tf-idf values, labels as in logistic; 500 true columns
 ///   precision   gaussian rows whose precision matrix is sparse, no target
 ///
-/// Sigma is the identity, or correlates columns i and j by R^|i-j| with --correlation R. The same seed gives the same
-/// data.
+/// Sigma is the identity, or correlates columns i and j by R^|i-j| with --correlation R.
+/// The same seed gives the same data.
 ///
 /// Examples:
 ///   ksparse simulate linear --rows 300 --nonzeros 20 --correlation 0.9 -o data.csv --truth truth.json
@@ -108,8 +108,7 @@ fn with_truth<D: Design>(
     labels: bool,
 ) -> Result<(Table, String)> {
     let name = if labels { "logistic" } else { "squared" };
-    let scale = labels.then_some(2.0);
-    let spec = LossSpec { name: name.to_string(), scale, gamma: None };
+    let spec = LossSpec { name: name.to_string(), parameter: labels.then_some(2.0) };
     let objective = {
         let risk = Risk::new(&data.design, &data.target[..], spec.build()?)?;
         risk.value(data.truth())

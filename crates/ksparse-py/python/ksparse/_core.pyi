@@ -13,6 +13,7 @@ Callback = Callable[[dict[str, Any]], object]
 
 __version__: str
 SOLVERS: list[str]
+SOLVER_OPTIONS: list[tuple[str, str, str]]
 
 class Design:
     def __init__(self, matrix: NDArray[Any] | Compressed, threads: int) -> None: ...

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from typing import TypeVar
+
+from ._core import SOLVER_OPTIONS
 
 Class = TypeVar("Class", bound=type)
 
@@ -16,6 +19,16 @@ ALPHA = """alpha : float, default={alpha}
     The ridge: lambda in ``mean loss + (lambda / 2) ||w||^2``. The loss is a mean over samples, so alpha means the same
     at every n. The intercept is not penalised. With `standardize`, it acts on the coefficients of the standardised
     columns."""
+
+
+def _options() -> str:
+    """What solvers have for options, from the table of the core."""
+    owners: dict[tuple[str, str], list[str]] = {}
+    for solver, option, values in SOLVER_OPTIONS:
+        owners.setdefault((option, values), []).append(f"'{solver}'")
+    lines = [f"``{option}`` ({values}) for {', '.join(solvers)}" for (option, values), solvers in owners.items()]
+    return textwrap.fill("; ".join(lines) + ".", 116, initial_indent="    ", subsequent_indent="    ")
+
 
 SEARCH = """solver : str, default='auto'
     One of ``ksparse.SOLVERS``. 'auto' is the one to use; the others are there to compare with.
@@ -37,17 +50,14 @@ max_iter : int or None, default=None
 time_limit : float or None, default=None
     At most so many seconds; the best point so far is kept.
 solver_options : dict or None, default=None
-    Options of the solver: ``step`` ('adaptive', 'theory' or a number), ``debias`` ('exact', 'newton', 'gradient' or
-    'none') and ``scaled`` (bool) for 'grahtp', 'fgrahtp', 'htp' and 'iht'; ``debias`` and ``scaled`` (bool) for
-    'grasp'; ``forward`` ('gradient' or 'decrease'), ``candidates`` (int) and ``least_gain`` (float) for 'foba';
-    ``refit`` (bool) for 'diht', and ``blocks`` (int) with it for 'sdiht'; ``batch``, ``inner_steps`` (int), ``step``
-    (float) and ``refit`` for 'svrght'.
+    Options of the solver:
+{options}
 random_state : int, RandomState instance or None, default=None
     Seed of what is drawn at random: the blocks of 'sdiht', the batches of 'svrght', the folds of a number in `cv`. None
     is a fixed seed.
 n_jobs : int or None, default=None
     Threads. None is one per core (or OMP_NUM_THREADS, where that is set, as in the workers of joblib); -1 is one per
-    core; at most 64 are started, or four per core if that is more. The result does not depend on it."""
+    core; at most 64 are started, or four per core if that is more. The result does not depend on it.""".format(options=_options())
 
 WARM_START = """warm_start : bool, default=False
     Whether to start from the coefficients of the last fit."""

@@ -2,11 +2,18 @@
 //!
 //! `l*(a) = y a` for y a in [-1, 0].
 
-use super::{Conjugate, Huber, Local, Loss, Smoothness, TargetKind};
+use super::{Conjugate, Huber, Local, Loss, Smoothness, TargetKind, registry::Family};
 
 /// The hinge loss.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Hinge;
+
+/// Its entry in the table of losses.
+pub(super) const FAMILY: Family = Family {
+    formula: "max(0, 1 - m)",
+    about: "support vector machine; with a ridge, by auto, diht, sdiht; heuristically grahtp, htp, iht, svrght",
+    ..Family::new("hinge", TargetKind::Sign, |_| Ok(Box::new(Hinge)))
+};
 
 impl Loss for Hinge {
     fn name(&self) -> &'static str {

@@ -4,7 +4,10 @@
 //! `l' = -y min(1, max(0, 1 - m) / gamma)`, `l''` = 1/gamma between, else 0;
 //! `l*(a) = y a + gamma a^2 / 2` for y a in [-1, 0].
 
-use super::{Conjugate, Local, Loss, Smoothness, TargetKind};
+use super::{
+    Conjugate, Local, Loss, Smoothness, TargetKind,
+    registry::{Family, Parameter},
+};
 use crate::error::{Result, check_option};
 
 /// The Huber loss for classification (smoothed hinge).
@@ -20,6 +23,18 @@ use crate::error::{Result, check_option};
 pub struct Huber {
     gamma: f64,
 }
+
+/// Its entry in the table of losses.
+pub(super) const FAMILY: Family = Family {
+    formula: "the hinge, smoothed",
+    about: "support vector machine with a gradient everywhere; smoothed over a width gamma",
+    parameter: Some(Parameter {
+        name: "gamma",
+        about: "Width of the quadratic piece of the Huber (smoothed hinge) loss",
+        default: 0.25,
+    }),
+    ..Family::new("huber", TargetKind::Sign, |gamma| Ok(Box::new(gamma.map_or(Ok(Huber::default()), Huber::new)?)))
+};
 
 impl Default for Huber {
     /// Width 0.25.

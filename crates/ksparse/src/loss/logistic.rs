@@ -3,7 +3,10 @@
 //! `l' = -c y s`, `l'' = c^2 s (1 - s)` with `s = 1 / (1 + exp(c m))`;
 //! `l*(a) = b log b + (1 - b) log(1 - b)` with `b = -y a / c` in [0, 1].
 
-use super::{Conjugate, Local, Loss, Smoothness, TargetKind};
+use super::{
+    Conjugate, Local, Loss, Smoothness, TargetKind,
+    registry::{Family, Parameter},
+};
 use crate::error::{Result, check_option};
 use crate::kernels::logistic::{self as kernels, Samples};
 
@@ -22,6 +25,18 @@ use crate::kernels::logistic::{self as kernels, Samples};
 pub struct Logistic {
     scale: f64,
 }
+
+/// Its entry in the table of losses.
+pub(super) const FAMILY: Family = Family {
+    formula: "log(1 + exp(-c m))",
+    about: "classification with probabilities; c is its scale",
+    parameter: Some(Parameter {
+        name: "scale",
+        about: "The c of the logistic loss log(1 + exp(-c y z)): 1 is the usual one, 2 that of the GraHTP papers",
+        default: 1.0,
+    }),
+    ..Family::new("logistic", TargetKind::Sign, |c| Ok(Box::new(c.map_or(Ok(Logistic::default()), Logistic::new)?)))
+};
 
 impl Default for Logistic {
     /// Scale 1: the loss of ordinary logistic regression.
@@ -85,6 +100,10 @@ impl Loss for Logistic {
 
     fn is_likelihood(&self) -> bool {
         true
+    }
+
+    fn probability(&self, z: f64) -> Option<f64> {
+        Some(self.probability(z))
     }
 
     fn conjugate(&self) -> &dyn Conjugate {

@@ -24,12 +24,14 @@
 mod hinge;
 mod huber;
 mod logistic;
+mod registry;
 mod squared;
 mod squared_hinge;
 
 pub use hinge::Hinge;
 pub use huber::Huber;
 pub use logistic::Logistic;
+pub use registry::{FAMILIES, Family, Parameter, by_name, family};
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 
@@ -128,6 +130,11 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// The probability of the label +1 at z, for losses that are the likelihood of labels.
+    fn probability(&self, _z: f64) -> Option<f64> {
+        None
+    }
+
     /// Its convex conjugate.
     fn conjugate(&self) -> &dyn Conjugate;
 
@@ -205,6 +212,9 @@ macro_rules! delegate {
             fn is_likelihood(&self) -> bool {
                 (**self).is_likelihood()
             }
+            fn probability(&self, z: f64) -> Option<f64> {
+                (**self).probability(z)
+            }
             fn conjugate(&self) -> &dyn Conjugate {
                 (**self).conjugate()
             }
@@ -245,24 +255,6 @@ pub trait Conjugate: Send + Sync {
     /// domain and cannot overshoot, whatever the loss. It tends to l'(z) as the weight vanishes and to the projection
     /// of a as it grows.
     fn proximal(&self, a: f64, z: f64, weight: f64, y: f64) -> f64;
-}
-
-/// A loss by the name the command line uses, with its default parameter.
-pub fn by_name(name: &str) -> Result<Box<dyn Loss>> {
-    Ok(match name {
-        "squared" => Box::new(Squared::default()),
-        "logistic" => Box::new(Logistic::default()),
-        "squared-hinge" => Box::new(SquaredHinge),
-        "huber" => Box::new(Huber::default()),
-        "hinge" => Box::new(Hinge),
-        _ => {
-            return Err(Error::UnknownName {
-                what: "loss",
-                name: name.to_string(),
-                choices: "squared, logistic, squared-hinge, huber, hinge".to_string(),
-            });
-        }
-    })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! `l' = s (z - y)`, `l'' = s`, `l*(a) = a^2 / (2 s) + a y`.
 
-use super::{Conjugate, Local, Loss, Smoothness, TargetKind};
+use super::{Conjugate, Local, Loss, Smoothness, TargetKind, registry::Family};
 use crate::error::{Result, check_option};
 
 /// The squared loss.
@@ -17,6 +17,13 @@ use crate::error::{Result, check_option};
 pub struct Squared {
     scale: f64,
 }
+
+/// Its entry in the table of losses.
+pub(super) const FAMILY: Family = Family {
+    formula: "(y - z)^2 / 2",
+    about: "regression",
+    ..Family::new("squared", TargetKind::Real, |_| Ok(Box::new(Squared::default())))
+};
 
 impl Default for Squared {
     /// `(y - z)^2 / 2`.

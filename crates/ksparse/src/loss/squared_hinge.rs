@@ -2,7 +2,7 @@
 //!
 //! `l' = -y max(0, 1 - m)`, `l''` = 1 where m < 1, else 0 (generalised); `l*(a) = b^2 / 2 - b` with `b = -y a >= 0`.
 
-use super::{Conjugate, Local, Loss, Smoothness, TargetKind};
+use super::{Conjugate, Local, Loss, Smoothness, TargetKind, registry::Family};
 
 /// The squared hinge loss.
 ///
@@ -13,6 +13,13 @@ use super::{Conjugate, Local, Loss, Smoothness, TargetKind};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SquaredHinge;
+
+/// Its entry in the table of losses.
+pub(super) const FAMILY: Family = Family {
+    formula: "max(0, 1 - m)^2 / 2",
+    about: "L2 support vector machine",
+    ..Family::new("squared-hinge", TargetKind::Sign, |_| Ok(Box::new(SquaredHinge)))
+};
 
 impl Loss for SquaredHinge {
     fn name(&self) -> &'static str {

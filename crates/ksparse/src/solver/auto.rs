@@ -23,6 +23,7 @@ use super::every_k;
 use super::exchange::{Reach, polish};
 use super::occupied;
 use super::prune::{Drop, prune, widen_and_prune};
+use super::registry::{Choice, Method, Value};
 use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
 use super::{Effort, Fbs, Limits, Progress, Solution, Solver, Status};
@@ -49,6 +50,22 @@ pub struct Auto {
     /// How much to search where searching is cheap.
     pub effort: Effort,
 }
+
+/// Its entry in the table of solvers.
+pub(super) const METHOD: Method = Method {
+    about: "an answer: GraHTP, then wider moves and exchanges scored by second derivatives where these are affordable",
+    options: &[EFFORT],
+    ..Method::new("auto", |given| {
+        let effort = given.get(&EFFORT, |value| match value {
+            Value::Number(factor) => Effort::times(*factor).ok(),
+            Value::Word(word) => word.parse().ok(),
+            Value::Flag(_) => None,
+        })?;
+        Ok(Box::new(Auto { limits: given.limits(Limits::default()), effort: effort.unwrap_or_default() }))
+    })
+};
+const EFFORT: Choice =
+    Choice { name: "effort", values: "'quick', 'normal', 'thorough' or a number: so many times normal" };
 
 /// Trial refits stop this far (relatively) from the minimum; Newton's last step lands much nearer.
 const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-2, ..InnerOptions::EXACT };

@@ -56,6 +56,7 @@
 //! where no constant serves both methods.
 
 use super::ascent::{Ascent, DualStep};
+use super::registry::{Choice, Method, Needs};
 use super::run::Run;
 use super::{Limits, Progress, Solution, Solver};
 use crate::error::{Error, Result};
@@ -94,6 +95,24 @@ impl Default for Diht {
         Self { step: DualStep::Adaptive, refit: true, limits: Limits::default() }
     }
 }
+
+/// Its entry in the table of solvers.
+pub(super) const METHOD: Method = Method {
+    about: "climbs the dual (Liu et al. 2017): any loss, the hinge too, with a ridge; a lower bound with every iteration",
+    needs: Needs::Ridge,
+    knows_bound: true,
+    options: &[STEP, REFIT],
+    ..Method::new("diht", |given| {
+        let own = Diht::default();
+        Ok(Box::new(Diht {
+            step: given.get(&STEP, DualStep::read)?.unwrap_or(own.step),
+            refit: given.flag(&REFIT)?.unwrap_or(own.refit),
+            limits: given.limits(own.limits),
+        }))
+    })
+};
+pub(super) const STEP: Choice = Choice { name: "step", values: "'adaptive', 'theory', 'shifted' or a number" };
+pub(super) const REFIT: Choice = Choice { name: "refit", values: "true or false" };
 
 impl Diht {
     /// [`solve`](Solver::solve), returning the dual vector of the best bound too.

@@ -7,6 +7,7 @@
 //! On least squares this is orthogonal matching pursuit. See X. Yuan, S. Yan, "Forward Basis Selection for Pursuing
 //! Sparse Representations over a Dictionary", IEEE TPAMI 35, 2013.
 
+use super::registry::Method;
 use super::run::Run;
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
@@ -37,6 +38,12 @@ impl Default for Fbs {
         Self { limits: Limits { max_iterations: usize::MAX, ..Limits::default() } }
     }
 }
+
+/// Its entry in the table of solvers.
+pub(super) const METHOD: Method = Method {
+    about: "an order of importance: one column at a time, none ever dropped (orthogonal matching pursuit)",
+    ..Method::new("fbs", |given| Ok(Box::new(Fbs { limits: given.limits(Fbs::default().limits) })))
+};
 
 impl Solver for Fbs {
     fn name(&self) -> &'static str {

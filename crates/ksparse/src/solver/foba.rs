@@ -10,6 +10,7 @@
 //! search ends when a further forward step does not survive the backward test. The best point with at most k
 //! coordinates is returned.
 
+use super::registry::{Choice, Method, Value};
 use super::run::{Iterate, Run};
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Result, check_option};
@@ -60,6 +61,29 @@ impl Default for Foba {
         }
     }
 }
+
+/// Its entry in the table of solvers.
+pub(super) const METHOD: Method = Method {
+    about: "the same with second thoughts (Zhang 2008): drops columns again that have become cheap",
+    options: &[FORWARD, CANDIDATES, LEAST_GAIN],
+    ..Method::new("foba", |given| {
+        let own = Foba::default();
+        let forward = given.get(&FORWARD, |value| match value {
+            Value::Word(word) if word == "gradient" => Some(ForwardRule::Gradient),
+            Value::Word(word) if word == "decrease" => Some(ForwardRule::Decrease),
+            _ => None,
+        })?;
+        Ok(Box::new(Foba {
+            forward: forward.unwrap_or(own.forward),
+            candidates: given.count(&CANDIDATES)?.unwrap_or(own.candidates),
+            least_gain: given.number(&LEAST_GAIN)?.unwrap_or(own.least_gain),
+            limits: given.limits(own.limits),
+        }))
+    })
+};
+const FORWARD: Choice = Choice { name: "forward", values: "'gradient' or 'decrease'" };
+const CANDIDATES: Choice = Choice { name: "candidates", values: "a whole number" };
+const LEAST_GAIN: Choice = Choice { name: "least_gain", values: "a number" };
 
 impl Solver for Foba {
     fn name(&self) -> &'static str {

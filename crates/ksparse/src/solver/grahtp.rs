@@ -14,10 +14,9 @@
 //! What differs here: the default step is not a constant. With exact debiasing a step is a number of swaps (see
 //! `swap.rs`): a ladder starts at k/4, halves while f does not fall, doubles while the gains last, and ends when a
 //! single swap fails. S3 is loose on the way (to 1e-3 of f before its last Newton step) and exact at the end, where the
-//! fixed point is checked again. Without exact debiasing, a Barzilai-Borwein step is halved until f falls enough. On
-//! precision matrices [`Grahtp::scaled`] is the search of [`ModelSearch`](super::ModelSearch). Either way **f never
-//! rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the supports may cycle (detected),
-//! and the best point seen is returned.
+//! fixed point is checked again. Without exact debiasing, a Barzilai-Borwein step is halved until f falls enough. Either
+//! way **f never rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the supports may cycle
+//! (detected), and the best point seen is returned.
 //!
 //! A loss with corners (hinge, with a ridge) is accepted too: gradients are then subgradients, S3 is dual coordinate
 //! ascent on the support. None of the theory covers that: **on such losses these methods are heuristics**, there to be
@@ -25,7 +24,7 @@
 
 use super::ascent::spectral_estimate;
 use super::descent::{Descent, descend};
-use super::model_search;
+use super::registry::{Choice, Method, Settings, Value};
 use super::run::{Iterate, Run, union};
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_option};
@@ -79,8 +78,7 @@ pub struct Grahtp {
     /// S3. Default exact.
     pub debias: Debias,
     /// Compare coordinates in units of curvature (`|x| sqrt(h)` against `|g| / sqrt(h)`) instead of as they stand;
-    /// exact debiasing with the adaptive step only. Where the Hessian needs no pass over data (a precision matrix),
-    /// this is [`ModelSearch`](super::ModelSearch). Default false: the method as published.
+    /// exact debiasing with the adaptive step only. Default false: the method as published.
     pub scaled: bool,
     /// When to stop.
     pub limits: Limits,
@@ -99,6 +97,31 @@ impl Default for Grahtp {
         }
     }
 }
+
+/// The entries of the four in the table of solvers.
+pub(super) const METHOD: Method = Method {
+    about: "the published method (Yuan, Li, Zhang 2014): gradient step, keep k, minimise on them; few iterations",
+    options: &[STEP, DEBIAS, SCALED],
+    ..Method::new("grahtp", |given| Grahtp::default().with(given))
+};
+pub(super) const FAST: Method = Method {
+    about: "the same without the inner minimisation: very cheap iterations, many of them, a rougher answer",
+    options: &[STEP, DEBIAS, SCALED],
+    ..Method::new("fgrahtp", |given| Grahtp::fast().with(given))
+};
+pub(super) const HTP: Method = Method {
+    about: "GraHTP with the step on the sum of squares, as Foucart (2011) writes it for least squares",
+    options: &[STEP, DEBIAS, SCALED],
+    ..Method::new("htp", |given| Grahtp::htp().with(given))
+};
+pub(super) const IHT: Method = Method {
+    about: "FGraHTP likewise (Blumensath, Davies 2009)",
+    options: &[STEP, DEBIAS, SCALED],
+    ..Method::new("iht", |given| Grahtp::iht().with(given))
+};
+const STEP: Choice = Choice { name: "step", values: "'adaptive', 'theory' or a number" };
+const DEBIAS: Choice = Choice { name: "debias", values: "'exact', 'newton', 'gradient' or 'none'" };
+const SCALED: Choice = Choice { name: "scaled", values: "true or false" };
 
 impl Grahtp {
     /// FGraHTP: no debiasing.
@@ -124,6 +147,33 @@ impl Grahtp {
     /// ```
     pub fn iht() -> Self {
         Self { step_on_sum: true, ..Self::fast() }
+    }
+
+    /// These options with what was given in their place.
+    fn with(self, given: &Settings) -> Result<Box<dyn Solver>> {
+        let step = given.get(&STEP, |value| match value {
+            Value::Number(length) => Some(Step::Fixed(*length)),
+            Value::Word(word) if word == "adaptive" => Some(Step::Adaptive),
+            Value::Word(word) if word == "theory" => Some(Step::Theory),
+            _ => None,
+        })?;
+        let debias = given.get(&DEBIAS, |value| match value {
+            Value::Word(word) => match word.as_str() {
+                "exact" => Some(Debias::Exact),
+                "newton" => Some(Debias::NewtonStep),
+                "gradient" => Some(Debias::GradientStep),
+                "none" => Some(Debias::Nothing),
+                _ => None,
+            },
+            _ => None,
+        })?;
+        Ok(Box::new(Self {
+            step: step.unwrap_or(self.step),
+            debias: debias.unwrap_or(self.debias),
+            scaled: given.flag(&SCALED)?.unwrap_or(self.scaled),
+            limits: given.limits(self.limits),
+            ..self
+        }))
     }
 
     fn fixed_step(&self, objective: &dyn Objective, budget: &Budget) -> Result<Option<f64>> {
@@ -169,9 +219,6 @@ impl Solver for Grahtp {
                 self.with_fixed_step(run, first, start.is_none(), eta)
             }
             (None, Debias::Exact) => {
-                if self.scaled && model_search::suits(objective) {
-                    return model_search::search(run, start);
-                }
                 let first = run.begin(start)?;
                 let (at, status) = descend(&mut run, first, &Descent { scaled: self.scaled, ..Descent::CAREFUL })?;
                 run.finish(at, status)

@@ -8,6 +8,7 @@
 //! refitted on its support: without that it is not even optimal there. f may rise from one iteration to the next; the
 //! best point seen is returned.
 
+use super::registry::{Choice, Method};
 use super::run::{Iterate, Run};
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
@@ -46,6 +47,22 @@ impl Default for Grasp {
         Self { debias: true, scaled: false, limits: Limits { max_iterations: 50, ..Limits::default() } }
     }
 }
+
+/// Its entry in the table of solvers.
+pub(super) const METHOD: Method = Method {
+    about: "another way through the supports (Bahmani, Raj, Boufounos 2013): minimise on up to 3k columns, cut to k",
+    options: &[DEBIAS, SCALED],
+    ..Method::new("grasp", |given| {
+        let own = Grasp::default();
+        Ok(Box::new(Grasp {
+            debias: given.flag(&DEBIAS)?.unwrap_or(own.debias),
+            scaled: given.flag(&SCALED)?.unwrap_or(own.scaled),
+            limits: given.limits(own.limits),
+        }))
+    })
+};
+const DEBIAS: Choice = Choice { name: "debias", values: "true or false" };
+const SCALED: Choice = Choice { name: "scaled", values: "true or false" };
 
 impl Solver for Grasp {
     fn name(&self) -> &'static str {

@@ -16,10 +16,10 @@
 //! | `sdiht` | [`Sdiht`] | the same by random blocks of samples |
 //! | `exact` | [`Exact`] | branch and bound: the global optimum, proven, of moderate problems with a ridge |
 //!
-//! The first eight run on every smooth [`Objective`], `svrght` on every [`Risk`](crate::Risk), `diht`, `sdiht` and
-//! `exact` on every risk with a ridge. The hinge loss, which has a corner, needs a ridge and goes to `auto`, `diht` and
-//! `sdiht`, or as a heuristic to `grahtp`, `fgrahtp`, `htp`, `iht` and `svrght`. A solver is a plain struct of options
-//! with a `Default`.
+//! Down to `foba` they run on every smooth [`Objective`], `model-search` on those with second derivatives, `svrght` on
+//! every [`Risk`](crate::Risk), `diht`, `sdiht` and `exact` on every risk with a ridge ([`METHODS`] says so too). The
+//! hinge loss, which has a corner, needs a ridge and goes to `auto`, `diht` and `sdiht`, or as a heuristic to `grahtp`,
+//! `fgrahtp`, `htp`, `iht` and `svrght`. A solver is a plain struct of options with a `Default`.
 
 mod ascent;
 mod auto;
@@ -41,6 +41,7 @@ mod model;
 mod model_search;
 mod occupied;
 mod prune;
+mod registry;
 mod run;
 mod sdiht;
 mod svrght;
@@ -58,10 +59,11 @@ pub use foba::{Foba, ForwardRule};
 pub use grahtp::{Debias, Grahtp, Step};
 pub use grasp::Grasp;
 pub use model_search::ModelSearch;
+pub use registry::{Choice, GENERAL, METHODS, Method, NAMES, Needs, Settings, Value, by_name, method};
 pub use sdiht::Sdiht;
 pub use svrght::Svrght;
 
-use crate::error::{Error, Result, check_option};
+use crate::error::{Result, check_option};
 use crate::objective::Objective;
 use crate::sparsity::{SparseRef, Sparsity};
 use std::ops::ControlFlow;
@@ -328,40 +330,4 @@ impl Solution {
     pub fn guess(support: Vec<usize>, coefficients: Vec<f64>) -> Self {
         Self { support, coefficients, value: f64::NAN, iterations: 0, status: Status::Stopped, trace: Vec::new() }
     }
-}
-
-/// The solvers that run on every smooth [`Objective`]. The others need a [`Risk`](crate::Risk), most of them with a
-/// ridge.
-pub const GENERAL: [&str; 8] = ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba"];
-
-/// The names [`by_name`] answers to.
-pub const NAMES: [&str; 12] =
-    ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba", "svrght", "diht", "sdiht", "exact"];
-
-/// A solver with default options, by the name the command line uses.
-///
-/// ```
-/// use ksparse::solver;
-/// assert_eq!(solver::by_name("grasp")?.name(), "grasp");
-/// assert!(solver::by_name("lasso").is_err());
-/// # Ok::<(), ksparse::Error>(())
-/// ```
-pub fn by_name(name: &str) -> Result<Box<dyn Solver>> {
-    Ok(match name {
-        "auto" => Box::new(Auto::default()),
-        "grahtp" => Box::new(Grahtp::default()),
-        "fgrahtp" => Box::new(Grahtp::fast()),
-        "htp" => Box::new(Grahtp::htp()),
-        "iht" => Box::new(Grahtp::iht()),
-        "grasp" => Box::new(Grasp::default()),
-        "fbs" => Box::new(Fbs::default()),
-        "foba" => Box::new(Foba::default()),
-        "svrght" => Box::new(Svrght::default()),
-        "diht" => Box::new(Diht::default()),
-        "sdiht" => Box::new(Sdiht::default()),
-        "exact" => Box::new(Exact::default()),
-        _ => {
-            return Err(Error::UnknownName { what: "solver", name: name.to_string(), choices: NAMES.join(", ") });
-        }
-    })
 }

@@ -11,6 +11,7 @@
 
 use super::descent::{Descent, descend};
 use super::grow::grow;
+use super::registry::{Method, Needs};
 use super::run::Run;
 use super::tableau::pursue;
 use super::{Limits, Progress, Solution, Solver, Status};
@@ -36,6 +37,13 @@ pub struct ModelSearch {
     /// When to stop; the tolerance is not used.
     pub limits: Limits,
 }
+
+/// Its entry in the table of solvers.
+pub(super) const METHOD: Method = Method {
+    about: "growth by blocks and exchanges on the quadratic model: what auto is on networks of more than 40 variables",
+    needs: Needs::Hessian,
+    ..Method::new("model-search", |given| Ok(Box::new(ModelSearch { limits: given.limits(Limits::default()) })))
+};
 
 /// A look at all exchanges by the quadratic model may cost so many multiply-adds (some tens of milliseconds).
 const MODEL: f64 = 3e8;
@@ -63,13 +71,8 @@ impl Solver for ModelSearch {
     }
 }
 
-/// Whether a look at the model costs no pass over data.
-pub(super) fn suits(objective: &dyn Objective) -> bool {
-    objective.profile().hessian.is_some_and(|cost| cost.column == 0.0)
-}
-
 /// The search, from a start as it stands.
-pub(super) fn search(mut run: Run, start: Option<&Solution>) -> Result<Solution> {
+fn search(mut run: Run, start: Option<&Solution>) -> Result<Solution> {
     let first = run.begin_at(start)?;
     let (full, width) = ((run.budget.k + run.budget.free.len()) as f64, run.budget.k / 4 + 50);
     if full * full * (full + width as f64) > MODEL {

@@ -17,6 +17,8 @@
 //! m = 1 is DIHT, step by step.
 
 use super::ascent::{Ascent, DualStep};
+use super::diht::{REFIT, STEP};
+use super::registry::{Choice, Method, Needs};
 use super::run::Run;
 use super::{Diht, Limits, Progress, Solution, Solver};
 use crate::error::{Error, Result, check_finite, check_option};
@@ -58,6 +60,25 @@ impl Default for Sdiht {
         Self { blocks: None, seed: 0, step: DualStep::Adaptive, refit: true, limits: Limits::default() }
     }
 }
+
+/// Its entry in the table of solvers.
+pub(super) const METHOD: Method = Method {
+    about: "the same by blocks of samples: fewer passes over many rows",
+    needs: Needs::Ridge,
+    knows_bound: true,
+    options: &[STEP, BLOCKS, REFIT],
+    ..Method::new("sdiht", |given| {
+        let own = Sdiht::default();
+        Ok(Box::new(Sdiht {
+            blocks: given.count(&BLOCKS)?,
+            seed: given.seed.unwrap_or(own.seed),
+            step: given.get(&STEP, DualStep::read)?.unwrap_or(own.step),
+            refit: given.flag(&REFIT)?.unwrap_or(own.refit),
+            limits: given.limits(own.limits),
+        }))
+    })
+};
+const BLOCKS: Choice = Choice { name: "blocks", values: "a whole number" };
 
 /// Epochs after which u is computed afresh, so that rounding errors do not add up.
 const REFRESH: usize = 100;

@@ -27,6 +27,7 @@
 //! snapshot to snapshot. On the hinge loss the gradients are subgradients and the method a heuristic.
 
 use super::ascent::spectral_estimate;
+use super::registry::{Choice, Method, Needs};
 use super::run::{Iterate, Run};
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_finite, check_option};
@@ -71,6 +72,28 @@ impl Default for Svrght {
         Self { batch: None, inner_steps: None, step: None, seed: 0, refit: true, limits: Limits::default() }
     }
 }
+
+/// Its entry in the table of solvers.
+pub(super) const METHOD: Method = Method {
+    about: "stochastic gradients with reduced variance, k kept (Li et al. 2016): steps on batches of rows",
+    needs: Needs::Samples,
+    options: &[STEP, BATCH, INNER_STEPS, REFIT],
+    ..Method::new("svrght", |given| {
+        let own = Svrght::default();
+        Ok(Box::new(Svrght {
+            batch: given.count(&BATCH)?,
+            inner_steps: given.count(&INNER_STEPS)?,
+            step: given.number(&STEP)?,
+            seed: given.seed.unwrap_or(own.seed),
+            refit: given.flag(&REFIT)?.unwrap_or(own.refit),
+            limits: given.limits(own.limits),
+        }))
+    })
+};
+const STEP: Choice = Choice { name: "step", values: "a number, or left out" };
+const BATCH: Choice = Choice { name: "batch", values: "a whole number" };
+const INNER_STEPS: Choice = Choice { name: "inner_steps", values: "a whole number" };
+const REFIT: Choice = Choice { name: "refit", values: "true or false" };
 
 /// Halvings of the step after which nothing more is to be had.
 const HALVINGS: usize = 20;

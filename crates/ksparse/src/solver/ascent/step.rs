@@ -5,6 +5,7 @@ use crate::error::{Error, Result, check_option};
 use crate::objective::{Objective, Risk};
 use crate::sparsity::SparseRef;
 use crate::theory;
+use crate::solver::registry::Value;
 
 /// How far a step of dual ascent goes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -21,6 +22,22 @@ pub enum DualStep {
     Shifted,
     /// This eta.
     Fixed(f64),
+}
+
+impl DualStep {
+    /// From the value of an option.
+    pub(in crate::solver) fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Number(eta) => Some(Self::Fixed(*eta)),
+            Value::Word(word) => match word.as_str() {
+                "adaptive" => Some(Self::Adaptive),
+                "theory" => Some(Self::Theory),
+                "shifted" => Some(Self::Shifted),
+                _ => None,
+            },
+            Value::Flag(_) => None,
+        }
+    }
 }
 
 impl DualStep {

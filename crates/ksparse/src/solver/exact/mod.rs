@@ -24,6 +24,7 @@
 mod moments;
 mod node;
 
+use super::registry::{Method, Needs};
 use super::run::{Iterate, Run};
 use super::{Auto, Limits, Progress, Solution, Solver, Status};
 use crate::dual::Dual;
@@ -65,6 +66,14 @@ impl Default for Exact {
         Self { limits: Limits { tolerance: 1e-6, max_iterations: 100_000, time_limit: None } }
     }
 }
+
+/// Its entry in the table of solvers.
+pub(super) const METHOD: Method = Method {
+    about: "the best model of all, proven, by branch and bound: hundreds of columns, k up to 15 or so, a ridge that is not tiny",
+    needs: Needs::Ridge,
+    knows_bound: true,
+    ..Method::new("exact", |given| Ok(Box::new(Exact { limits: given.limits(Exact::default().limits) })))
+};
 
 impl Solver for Exact {
     fn name(&self) -> &'static str {

@@ -1,0 +1,93 @@
+//! The losses by name: one table, from which front ends take names, help, parameters and defaults.
+//!
+//! A new loss is a file with a `FAMILY` beside the loss, and a line in [`FAMILIES`].
+
+use super::{Loss, TargetKind, hinge, huber, logistic, squared, squared_hinge};
+use crate::error::{Error, Result};
+
+/// All losses, the first two being the defaults for numbers and for two labels.
+pub const FAMILIES: &[Family] =
+    &[squared::FAMILY, logistic::FAMILY, squared_hinge::FAMILY, huber::FAMILY, hinge::FAMILY];
+
+/// A loss as front ends know it.
+///
+/// ```
+/// use ksparse::loss::{self, FAMILIES, TargetKind};
+/// let labels: Vec<&str> = FAMILIES.iter().filter(|f| f.target == TargetKind::Sign).map(|f| f.name).collect();
+/// assert_eq!(labels, ["logistic", "squared-hinge", "huber", "hinge"]);
+/// let family = loss::family("logistic")?;
+/// assert_eq!(family.parameter.unwrap().name, "scale");
+/// assert_eq!(family.build(Some(2.0))?.name(), "logistic");
+/// # Ok::<(), ksparse::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Family {
+    /// As the command line, model files and Python spell it.
+    pub name: &'static str,
+    /// Further spellings that are understood.
+    pub aliases: &'static [&'static str],
+    /// Which targets it accepts.
+    pub target: TargetKind,
+    /// l in the prediction z, the target y and the margin m = y z.
+    pub formula: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+    /// The ridge when none is given: 0 where a minimum exists without one.
+    pub default_ridge: f64,
+    /// Its one parameter.
+    pub parameter: Option<Parameter>,
+    /// The loss with a given parameter, or its default.
+    pub(super) build: fn(Option<f64>) -> Result<Box<dyn Loss>>,
+}
+
+/// The parameter of a loss.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// Its value when none is given.
+    pub default: f64,
+}
+
+impl Family {
+    /// What most losses have in common.
+    pub(super) const fn new(
+        name: &'static str,
+        target: TargetKind,
+        build: fn(Option<f64>) -> Result<Box<dyn Loss>>,
+    ) -> Self {
+        // When k columns separate two classes, f falls for ever without a ridge.
+        let default_ridge = match target {
+            TargetKind::Real => 0.0,
+            TargetKind::Sign => 1e-5,
+        };
+        Self { name, aliases: &[], target, formula: "", about: "", default_ridge, parameter: None, build }
+    }
+
+    /// The loss; `Err` for a parameter out of range, or one that it does not have.
+    pub fn build(&self, parameter: Option<f64>) -> Result<Box<dyn Loss>> {
+        if let (None, Some(value)) = (self.parameter, parameter) {
+            let (option, expected) = ("parameter of the loss", "left out: this loss has none");
+            return Err(Error::InvalidOption { option, value: value.to_string(), expected });
+        }
+        (self.build)(parameter)
+    }
+}
+
+/// A loss's entry in the table, by its name or another spelling of it; `_` is as good as `-`.
+pub fn family(name: &str) -> Result<&'static Family> {
+    let wanted = name.replace('_', "-");
+    let found = FAMILIES.iter().find(|family| family.name == wanted || family.aliases.contains(&wanted.as_str()));
+    found.ok_or_else(|| {
+        let choices = FAMILIES.iter().map(|family| family.name).collect::<Vec<_>>().join(", ");
+        Error::UnknownName { what: "loss", name: name.to_string(), choices }
+    })
+}
+
+/// A loss by its name, with its default parameter.
+pub fn by_name(name: &str) -> Result<Box<dyn Loss>> {
+    family(name)?.build(None)
+}
