@@ -77,16 +77,16 @@ impl Experiment for RidgeEstimation {
         let plain = Risk::new(&data.design, &data.target[..], Squared::new(2.0)?)?;
         let limits = Limits { tolerance: 1e-4, max_iterations: 500, ..Limits::default() };
         let solver: Box<dyn Solver> = match cell.method.as_str() {
-            "iht" => Box::new(Grahtp { limits, ..Grahtp::iht() }),
-            "htp" => Box::new(Grahtp { limits, ..Grahtp::htp() }),
-            "diht" => Box::new(Diht { limits, refit: false, ..Diht::default() }),
+            "iht" => Box::new(Grahtp { limits: limits.clone(), ..Grahtp::iht() }),
+            "htp" => Box::new(Grahtp { limits: limits.clone(), ..Grahtp::htp() }),
+            "diht" => Box::new(Diht { limits: limits.clone(), refit: false, ..Diht::default() }),
             _ => Box::new(Auto::default()),
         };
         let mut rows = Vec::new();
         for lambda in ridges(settings.quick) {
             let risk = plain.reridged(lambda)?;
             let (solution, seconds) = cpu(|| match cell.method.strip_suffix("-constant") {
-                Some(method) => best_constant(method, &risk, k, limits),
+                Some(method) => best_constant(method, &risk, k, limits.clone()),
                 None => Ok(solver.fit(&risk, &Sparsity::new(k))?),
             });
             let solution = solution?;
@@ -151,7 +151,7 @@ fn best_constant(method: &str, risk: &Risk, k: usize, limits: Limits) -> Result<
     let debias = if method == "htp" { Debias::Exact } else { Debias::Nothing };
     let unit = risk.smoothness(2 * k)?.bound().filter(|l| *l > 0.0).map_or(1.0, |l| 1.0 / l);
     let fit = |factor: f64| {
-        let solver = Grahtp { step: Step::Fixed(factor * unit), debias, limits, ..Grahtp::default() };
+        let solver = Grahtp { step: Step::Fixed(factor * unit), debias, limits: limits.clone(), ..Grahtp::default() };
         solver.fit(risk, &Sparsity::new(k))
     };
     let mut best = fit(1.0)?;

@@ -70,11 +70,11 @@ fn loss(name: &str) -> Box<dyn Loss> {
 
 fn solver(method: &str, limits: Limits) -> Box<dyn Solver> {
     match method {
-        "iht" => Box::new(Grahtp { limits, ..Grahtp::iht() }),
-        "htp" => Box::new(Grahtp { limits, ..Grahtp::htp() }),
-        "svrght" => Box::new(Svrght { limits, refit: false, ..Svrght::default() }),
-        "diht" => Box::new(Diht { limits, refit: false, ..Diht::default() }),
-        _ => Box::new(Sdiht { limits, refit: false, blocks: Some(10), ..Sdiht::default() }),
+        "iht" => Box::new(Grahtp { limits: limits.clone(), ..Grahtp::iht() }),
+        "htp" => Box::new(Grahtp { limits: limits.clone(), ..Grahtp::htp() }),
+        "svrght" => Box::new(Svrght { limits: limits.clone(), refit: false, ..Svrght::default() }),
+        "diht" => Box::new(Diht { limits: limits.clone(), refit: false, ..Diht::default() }),
+        _ => Box::new(Sdiht { limits: limits.clone(), refit: false, blocks: Some(10), ..Sdiht::default() }),
     }
 }
 
@@ -95,8 +95,8 @@ impl DualSpeed {
             last = at.value;
             if settled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let limits = Limits { tolerance: 0.0, max_iterations: 10_000, time_limit: Some(PATIENCE) };
-        let iht = Grahtp { limits, ..Grahtp::iht() };
+        let limits = Limits { tolerance: 0.0, max_iterations: 10_000, time_limit: Some(PATIENCE), ..Limits::default() };
+        let iht = Grahtp { limits: limits.clone(), ..Grahtp::iht() };
         let constant = if variant.ends_with(CONSTANT) { risk.smoothness(2 * k)?.bound() } else { None };
         let iht = constant.map_or(iht.clone(), |smoothness| Grahtp {
             step: Step::Fixed(1.0 / smoothness),
@@ -166,7 +166,12 @@ impl Experiment for DualSpeed {
         }
         let problem = format!("{} {} {} {}", cell.variant, cell.seed, cell.k, cell.lambda);
         let target = *self.target.get(problem, || self.iht(&cell.variant, &risk, cell.k, |_| ()))?;
-        let limits = Limits { tolerance: 0.0, max_iterations: 100_000, time_limit: Some(patience(settings.quick)) };
+        let limits = Limits {
+            tolerance: 0.0,
+            max_iterations: 100_000,
+            time_limit: Some(patience(settings.quick)),
+            ..Limits::default()
+        };
         if cell.method == RELAXATION {
             let fit = solver("htp", limits).fit(&risk, &Sparsity::new(cell.k))?;
             let watch = &mut |_: &Epoch| ControlFlow::Continue(());
@@ -183,7 +188,7 @@ impl Experiment for DualSpeed {
                 .smoothness(2 * cell.k)?
                 .bound()
                 .map_or(Step::Adaptive, |l| Step::Fixed(1.0 / l));
-            Box::new(Grahtp { limits, step, step_on_sum: false, ..Grahtp::htp() })
+            Box::new(Grahtp { limits: limits.clone(), step, step_on_sum: false, ..Grahtp::htp() })
         } else {
             solver(&cell.method, limits)
         };
@@ -204,7 +209,8 @@ impl Experiment for DualSpeed {
         let mut rows = vec![row.measures([target, last.2, arrived])];
         let (_, traced) = sizes(collection.name, settings.quick);
         if cell.k == traced && !cell.variant.ends_with(CONSTANT) && ["diht", "sdiht"].contains(&cell.method.as_str()) {
-            let limits = Limits { tolerance: 0.0, max_iterations: EPOCHS, time_limit: Some(4 * PATIENCE) };
+            let limits =
+                Limits { tolerance: 0.0, max_iterations: EPOCHS, time_limit: Some(4 * PATIENCE), ..Limits::default() };
             let solution = self::solver(&cell.method, limits).fit(&risk, &Sparsity::new(cell.k))?;
             rows.extend(solution.trace.iter().map(|at| {
                 let row =

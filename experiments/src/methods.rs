@@ -80,10 +80,10 @@ pub fn greedy(method: &str, most: usize, risk: &Risk, k: usize) -> Option<Box<dy
     let limits = limits(most);
     let constant = || Some(Step::Fixed(4.0 / risk.smoothness(2 * k).ok()?.bound()?));
     Some(match method {
-        "grahtp" => Box::new(Grahtp { limits, ..Grahtp::default() }),
-        "fgrahtp" => Box::new(Grahtp { limits, ..Grahtp::fast() }),
-        "grahtp-constant" => Box::new(Grahtp { limits, step: constant()?, ..Grahtp::default() }),
-        "fgrahtp-constant" => Box::new(Grahtp { limits, step: constant()?, ..Grahtp::fast() }),
+        "grahtp" => Box::new(Grahtp { limits: limits.clone(), ..Grahtp::default() }),
+        "fgrahtp" => Box::new(Grahtp { limits: limits.clone(), ..Grahtp::fast() }),
+        "grahtp-constant" => Box::new(Grahtp { limits: limits.clone(), step: constant()?, ..Grahtp::default() }),
+        "fgrahtp-constant" => Box::new(Grahtp { limits: limits.clone(), step: constant()?, ..Grahtp::fast() }),
         // It need not settle: its f may rise, and the best point seen is returned.
         "grasp" => Box::new(Grasp { limits: self::limits(most.min(50)), ..Grasp::default() }),
         GRASP_SCALED => Box::new(Grasp { scaled: true, limits: self::limits(most.min(50)), ..Grasp::default() }),

@@ -1,6 +1,7 @@
 //! How far a fit can be from the best model of its size: `--certify`, and the bounds that some solvers bring along.
 
 use crate::failure::{Failure, Result};
+use crate::interrupt;
 use crate::progress::Watcher;
 use crate::report::{count, seconds, significant};
 use crate::screen::{Screen, bold};
@@ -69,7 +70,7 @@ impl Certified {
         // A limit beyond what a Duration holds is no limit.
         let time_limit = Duration::try_from_secs_f64(limit).ok();
         let watcher = Watcher::spinner(screen, "bound");
-        let options = CertifyOptions { time_limit, ..CertifyOptions::default() };
+        let options = CertifyOptions { time_limit, cancel: interrupt::token(), ..CertifyOptions::default() };
         let found = certify(risk, sparsity, solution, &options, &mut |epoch| watcher.epoch(epoch))?;
         let of = found.value.max(f64::MIN_POSITIVE);
         let history = found.history.iter().map(|epoch| (epoch.epoch as f64, epoch.gap / of)).collect();

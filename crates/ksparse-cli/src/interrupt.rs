@@ -1,9 +1,11 @@
 //! Signals. Ctrl-C: while a solver runs, the first one ends it with the best found so far; anywhere else it ends the
 //! command, and no file is left half written either way.
 
+use ksparse::Cancel;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static ASKED: AtomicBool = AtomicBool::new(false);
+static ASKED: LazyLock<Cancel> = LazyLock::new(Cancel::new);
 static LISTENING: AtomicBool = AtomicBool::new(false);
 
 /// The exit code shells expect of a command ended by Ctrl-C.
@@ -13,7 +15,8 @@ pub const EXIT_CODE: i32 = 130;
 pub fn install() {
     // Without a handler (none can be had on some systems) Ctrl-C ends the command at once, which loses nothing written.
     let _ = ctrlc::set_handler(|| {
-        let again = ASKED.swap(true, Ordering::SeqCst);
+        let again = asked();
+        ASKED.set();
         if again || !LISTENING.load(Ordering::SeqCst) {
             ksparse_io::remove_unfinished();
             std::process::exit(EXIT_CODE);
@@ -25,12 +28,17 @@ pub fn install() {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
-/// Whether Ctrl-C was pressed.
-pub fn asked() -> bool {
-    ASKED.load(Ordering::Relaxed)
+/// The token that Ctrl-C sets.
+pub fn token() -> Cancel {
+    ASKED.clone()
 }
 
-/// Runs work that looks at [`asked`] often, so that the first Ctrl-C is left to it.
+/// Whether Ctrl-C was pressed.
+pub fn asked() -> bool {
+    ASKED.is_set()
+}
+
+/// Runs work that has the token, so that the first Ctrl-C is left to it.
 pub fn listening<R>(work: impl FnOnce() -> R) -> R {
     LISTENING.store(true, Ordering::SeqCst);
     let result = work();

@@ -1,7 +1,6 @@
-//! What a solver is doing: a line on standard error, on terminals only; every iteration with `--verbose`. Ctrl-C is
-//! noticed here.
+//! What a solver is doing: a line on standard error, on terminals only; every iteration with `--verbose`. Ctrl-C
+//! is none of its business: solvers have the token of `interrupt`.
 
-use crate::interrupt;
 use crate::report::significant;
 use crate::screen::Screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -60,7 +59,7 @@ impl Watcher {
                 significant(progress.value)
             ));
         }
-        go_on()
+        ControlFlow::Continue(())
     }
 
     /// An epoch of the search for a bound.
@@ -72,14 +71,14 @@ impl Watcher {
         } else {
             self.bar.set_message(message);
         }
-        go_on()
+        ControlFlow::Continue(())
     }
 
     /// An iteration of a solver on a path.
     pub fn cell(&self, progress: &PathProgress) -> ControlFlow<()> {
         self.bar.set_position(progress.done as u64);
         self.bar.set_message(format!("k = {}", progress.k));
-        go_on()
+        ControlFlow::Continue(())
     }
 
     /// An iteration of a solver on a path of a fold.
@@ -87,7 +86,7 @@ impl Watcher {
         if let Some(fold) = progress.fold {
             self.bar.set_message(format!("fold {}, k = {}", fold + 1, progress.path.k));
         }
-        go_on()
+        ControlFlow::Continue(())
     }
 }
 
@@ -95,8 +94,4 @@ impl Drop for Watcher {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
-}
-
-fn go_on() -> ControlFlow<()> {
-    if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

@@ -4,7 +4,7 @@ use crate::options::Search;
 use crate::problem::Data;
 use crate::supervise::{Watch, supervise};
 use ksparse::certificate::{Certificate, CertifyOptions, certify as search_bound};
-use ksparse::{LinearModel, Result, Risk, Solution, Sparsity};
+use ksparse::{Cancel, LinearModel, Result, Risk, Solution, Sparsity};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 pub fn of(risk: &Risk, sparsity: &Sparsity, solution: &Solution, epochs: usize, watch: &Watch) -> Result<f64> {
     let mut bound = solution.lower_bound().unwrap_or(0.0).max(0.0);
     if epochs > 0 && risk.ridge() > 0.0 && watch.go_on().is_continue() {
-        let options = CertifyOptions { max_epochs: epochs, ..CertifyOptions::default() };
+        let options = CertifyOptions { max_epochs: epochs, cancel: watch.cancel.clone(), ..CertifyOptions::default() };
         bound = bound.max(search_bound(risk, sparsity, solution, &options, &mut |_| watch.go_on())?.lower_bound);
     }
     Ok(bound)
@@ -38,11 +38,13 @@ pub fn certify<'py>(
     let view = data.view()?;
     let sparsity = Sparsity::new(k).keep(search.keep.iter().copied());
     let model = LinearModel { support: model.0, coefficients: model.1, intercept: model.2 };
+    let cancel = Cancel::new();
+    let time_limit = search.time_limit()?;
     let options =
-        CertifyOptions { tolerance, max_epochs, time_limit: search.time_limit()?, ..CertifyOptions::default() };
-    let found = supervise(py, search.threads, callback, |watch| {
-        let design = watch.interruptible(view.design.design()?);
-        let training = view.rest.over(&design).on_all_rows()?;
+        CertifyOptions { tolerance, max_epochs, time_limit, cancel: cancel.clone(), ..CertifyOptions::default() };
+    let found = supervise(py, search.threads, callback, &cancel, |watch| {
+        let design = view.design.design()?;
+        let training = view.rest.over(&*design).on_all_rows()?;
         let risk = training.risk.reridged(alpha)?;
         search_bound(&risk, &sparsity, &training.start(&model), &options, &mut |_| watch.go_on())
     })?;

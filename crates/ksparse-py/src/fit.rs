@@ -7,7 +7,7 @@ use crate::problem::Data;
 use crate::supervise::{Cell, Watch, supervise};
 use ksparse::path::PathProgress;
 use ksparse::select::Problem;
-use ksparse::{Grid, LinearModel, Result, Solution, Solver, Sparsity};
+use ksparse::{Cancel, Grid, LinearModel, Result, Solution, Solver, Sparsity};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -28,12 +28,13 @@ pub fn fit<'py>(
     callback: Option<Py<PyAny>>,
     certify: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (view, solver) = (data.view()?, search.solver()?);
+    let cancel = Cancel::new();
+    let (view, solver) = (data.view()?, search.solver(&cancel)?);
     let sparsity = Sparsity::new(k).keep(search.keep.iter().copied());
     let start = start.map(|(support, coefficients, intercept)| LinearModel { support, coefficients, intercept });
-    let (solution, model, bound) = supervise(py, search.threads, callback, |watch| {
-        let design = watch.interruptible(view.design.design()?);
-        let training = view.rest.over(&design).on_all_rows()?;
+    let (solution, model, bound) = supervise(py, search.threads, callback, &cancel, |watch| {
+        let design = view.design.design()?;
+        let training = view.rest.over(&*design).on_all_rows()?;
         let risk = training.risk.reridged(alpha)?;
         let start = start.as_ref().map(|model| training.start(model));
         let solution = solver.solve(&risk, &sparsity, start.as_ref(), &mut |progress| watch.ask(progress, None))?;
@@ -61,16 +62,18 @@ pub fn grids<'py>(
     rows: Option<Vec<PyReadonlyArray1<'py, i64>>>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let (view, solver) = (data.view()?, search.solver()?);
+    let cancel = Cancel::new();
+    let (view, solver) = (data.view()?, search.solver(&cancel)?);
     let mut grid = Grid::over(ks, alphas).keep(search.keep.iter().copied());
     grid.path.time_limit = search.time_limit()?;
+    grid.path.cancel = cancel.clone();
     let parts: Vec<Option<Vec<usize>>> = match rows {
         None => vec![None],
         Some(lists) => lists.iter().map(|list| outcome::row_numbers(list).map(Some)).collect::<PyResult<_>>()?,
     };
-    let solved = supervise(py, search.threads, callback, |watch| {
-        let design = watch.interruptible(view.design.design()?);
-        let problem = view.rest.over(&design);
+    let solved = supervise(py, search.threads, callback, &cancel, |watch| {
+        let design = view.design.design()?;
+        let problem = view.rest.over(&*design);
         let folds = parts.into_par_iter().enumerate();
         folds.map(|(fold, rows)| solve(&problem, fold, rows, &grid, &*solver, watch)).collect::<Result<Vec<_>>>()
     })?;

@@ -11,7 +11,7 @@ use crate::outcome;
 use ksparse::objective::{BlockCost, FromGradients, Hessian, Objective, Point, Profile};
 use ksparse::restricted::{Line, PointByPoint, Restricted, Second, SupportHessian};
 use ksparse::solver::Solution;
-use ksparse::{Error, MatrixMut, Path, Progress, Result, SparseRef, Sparsity};
+use ksparse::{Cancel, Error, MatrixMut, Path, Progress, Result, SparseRef, Sparsity};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyStopIteration, PyValueError};
 use pyo3::prelude::*;
@@ -55,7 +55,7 @@ pub fn minimize<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     function.check_size()?;
-    let solver = search.solver()?;
+    let solver = search.solver(&Cancel::NEVER)?;
     let objective = Function::new(function);
     let sparsity = Sparsity::new(k).keep(search.keep.iter().copied());
     let start = start.map(|(support, coefficients)| Solution::guess(support, coefficients));
@@ -76,7 +76,7 @@ pub fn minimize_path<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     function.check_size()?;
-    let solver = search.solver()?;
+    let solver = search.solver(&Cancel::NEVER)?;
     let objective = Function::new(function);
     let path = Path::over(ks).keep(search.keep.iter().copied());
     let found = py.detach(|| {

@@ -11,7 +11,6 @@ mod design;
 mod error;
 mod fit;
 mod function;
-mod interrupt;
 mod matrix;
 mod options;
 mod outcome;

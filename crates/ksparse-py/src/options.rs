@@ -1,8 +1,8 @@
 //! Solvers from names and options.
 
 use crate::error::to_py;
-use ksparse::graphical;
 use ksparse::solver::{self, Limits, Settings, Solver, Value};
+use ksparse::{Cancel, graphical};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -28,8 +28,9 @@ pub struct Search<'py> {
 }
 
 impl Search<'_> {
-    pub fn solver(&self) -> PyResult<Box<dyn Solver>> {
-        let mut settings = self.settings()?;
+    /// The solver, which asks this token.
+    pub fn solver(&self, cancel: &Cancel) -> PyResult<Box<dyn Solver>> {
+        let mut settings = self.settings(cancel)?;
         for (name, value) in self.options.iter() {
             settings.options.push((name.extract()?, option(&name, &value)?));
         }
@@ -37,9 +38,9 @@ impl Search<'_> {
     }
 
     /// The solver for a network among so many variables: there `auto` is the library's choice for that size.
-    pub fn network_solver(&self, variables: usize) -> PyResult<Box<dyn Solver>> {
-        let solver = self.solver()?;
-        let limits = self.settings()?.limits(Limits::default());
+    pub fn network_solver(&self, variables: usize, cancel: &Cancel) -> PyResult<Box<dyn Solver>> {
+        let solver = self.solver(cancel)?;
+        let limits = self.settings(cancel)?.limits(Limits::default());
         Ok(if self.solver == "auto" { graphical::default_solver(variables, limits) } else { solver })
     }
 
@@ -55,11 +56,12 @@ impl Search<'_> {
         }
     }
 
-    fn settings(&self) -> PyResult<Settings> {
+    fn settings(&self, cancel: &Cancel) -> PyResult<Settings> {
         Ok(Settings {
             tolerance: self.tol,
             max_iterations: self.max_iter,
             time_limit: self.time_limit()?,
+            cancel: cancel.clone(),
             seed: Some(self.seed),
             ..Settings::default()
         })

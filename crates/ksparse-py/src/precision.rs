@@ -10,7 +10,7 @@ use ksparse::design::{Design, Rows};
 use ksparse::graphical::{Covariance, Network, Precision, Units, log_likelihood};
 use ksparse::path::PathProgress;
 use ksparse::solver::{Solution, Solver};
-use ksparse::{Path, Result, Sparsity};
+use ksparse::{Cancel, Path, Result, Sparsity};
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -62,11 +62,12 @@ pub fn precision_path<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let (view, moments) = (samples.design.view()?, samples.moments());
-    let path = Path { time_limit: search.time_limit()?, ..Path::over(ks) };
+    let cancel = Cancel::new();
+    let path = Path { time_limit: search.time_limit()?, cancel: cancel.clone(), ..Path::over(ks) };
     let start = start.as_ref().map(matrix);
     let design = view.design().map_err(to_py)?;
-    let solver = search.network_solver(design.ncols())?;
-    let (covariance, found) = supervise(py, search.threads, callback, |watch| {
+    let solver = search.network_solver(design.ncols(), &cancel)?;
+    let (covariance, found) = supervise(py, search.threads, callback, &cancel, |watch| {
         let covariance = moments.of(&design)?;
         let model = Precision::new(covariance.clone())?;
         let solutions = if let [k] = path.ks[..] {
@@ -102,14 +103,15 @@ pub fn precision_scores<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Option<Vec<f64>>>> {
     let (view, moments) = (samples.design.view()?, samples.moments());
-    let path = Path { time_limit: search.time_limit()?, ..Path::over(ks) };
+    let cancel = Cancel::new();
+    let path = Path { time_limit: search.time_limit()?, cancel: cancel.clone(), ..Path::over(ks) };
     let design = view.design().map_err(to_py)?;
-    let solver = search.network_solver(design.ncols())?;
+    let solver = search.network_solver(design.ncols(), &cancel)?;
     let mut rows = Vec::new();
     for (train, test) in &folds {
         rows.push((outcome::row_numbers(train)?, outcome::row_numbers(test)?));
     }
-    supervise(py, search.threads, callback, |watch| {
+    supervise(py, search.threads, callback, &cancel, |watch| {
         let score = |(fold, (train, test)): (usize, (Vec<usize>, Vec<usize>))| {
             let covariance = moments.of(&Rows::new(&design, train)?)?;
             let others = covariance.of_others(&Rows::new(&design, test)?)?;

@@ -5,18 +5,14 @@
 //! users of plots and thread-local contexts need it.
 //!
 //! A solver asks its watcher once per iteration, which may be long on large data. So that Ctrl-C ends a fit soon even
-//! then, its design is an [`Interruptible`]: once the stop is set, products cost nothing (and say nothing), and the
-//! next question is near. What such a fit returns is never used.
+//! then, it sets the token that the solver asks between blocks of work. What such a fit returns is never used.
 
 use crate::error::to_py;
-use crate::interrupt::Interruptible;
 use crate::pool;
-use ksparse::Progress;
-use ksparse::design::Design;
+use ksparse::{Cancel, Progress};
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender, SyncSender};
 use std::time::Duration;
 
@@ -69,12 +65,12 @@ pub struct Cell {
 
 /// The worker's end.
 pub struct Watch<'a> {
-    halted: &'a AtomicBool,
+    pub cancel: &'a Cancel,
     questions: Sender<Question>,
     listening: bool,
 }
 
-impl<'a> Watch<'a> {
+impl Watch<'_> {
     /// Whether to go on, after telling the callback, if there is one.
     pub fn ask(&self, progress: &Progress, cell: Option<Cell>) -> ControlFlow<()> {
         if self.go_on().is_break() || !self.listening {
@@ -88,32 +84,24 @@ impl<'a> Watch<'a> {
 
     /// Whether to go on, without a word to the callback.
     pub fn go_on(&self) -> ControlFlow<()> {
-        if self.halted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    /// `design`, whose products become free once the work is to stop.
-    pub fn interruptible<'d>(&self, design: Box<dyn Design + 'd>) -> Interruptible<'d>
-    where
-        'a: 'd,
-    {
-        Interruptible::new(design, self.halted)
+        if self.cancel.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
 /// Runs `work` on `threads` threads (0: one per core) and returns what it returns, or the exception of a signal or of
-/// the callback.
+/// the callback, which sets the token that the solvers of the work have.
 pub fn supervise<R: Send>(
     py: Python<'_>,
     threads: usize,
     callback: Option<Py<PyAny>>,
+    cancel: &Cancel,
     work: impl FnOnce(&Watch) -> ksparse::Result<R> + Send,
 ) -> PyResult<R> {
     let pool = pool::lend(threads).map_err(to_py)?;
-    let halted = AtomicBool::new(false);
     py.detach(|| {
         std::thread::scope(|scope| {
             let (questions, inbox) = mpsc::channel::<Question>();
-            let watch = Watch { halted: &halted, questions, listening: callback.is_some() };
+            let watch = Watch { cancel, questions, listening: callback.is_some() };
             // The watch, and with it the channel, ends with the work, even if that should panic.
             let worker = scope.spawn(move || pool.run(move || work(&watch)));
             let mut raised = None;
@@ -132,7 +120,7 @@ pub fn supervise<R: Send>(
                     Err(RecvTimeoutError::Disconnected) => break,
                 };
                 if let Err(error) = outcome {
-                    halted.store(true, Ordering::Relaxed);
+                    cancel.set();
                     raised.get_or_insert(error);
                 }
             }

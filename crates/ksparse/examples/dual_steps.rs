@@ -33,9 +33,10 @@ fn main() -> Result<()> {
                 let gap = |step: DualStep| {
                     let limits = Limits { max_iterations: 50, tolerance: 0.0, ..Limits::default() };
                     let solution = if blocks == 1 {
-                        Diht { step, limits, refit: false }.fit(&risk, &sparsity)
+                        Diht { step, limits: limits.clone(), refit: false }.fit(&risk, &sparsity)
                     } else {
-                        Sdiht { step, limits, refit: false, blocks: Some(blocks), seed: 1 }.fit(&risk, &sparsity)
+                        Sdiht { step, limits: limits.clone(), refit: false, blocks: Some(blocks), seed: 1 }
+                            .fit(&risk, &sparsity)
                     };
                     solution.ok().and_then(|s| relative_gap(&s))
                 };

@@ -99,6 +99,9 @@ pub enum Error {
     /// Something an objective evaluates could not be: a user's function raised, a worker or a device failed.
     #[error("the objective cannot be evaluated: {0}")]
     Evaluation(#[source] Cause),
+    /// The work was [cancelled](crate::Cancel) before it had anything to show.
+    #[error("stopped on request, before there was an answer")]
+    Cancelled,
     /// The operating system refused the threads.
     #[error("cannot start {count} threads: {reason}")]
     Threads {

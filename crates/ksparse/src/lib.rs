@@ -145,6 +145,7 @@
 //!
 //! Where an implementation differs from its paper, the head of its file says how.
 
+mod cancel;
 pub mod certificate;
 pub mod design;
 pub mod dual;
@@ -165,6 +166,7 @@ pub mod sparsity;
 pub mod theory;
 mod threads;
 
+pub use cancel::Cancel;
 pub use error::{Cause, Error, Result};
 pub use linalg::MatrixMut;
 pub use objective::{Custom, LinearModel, Objective, Risk};

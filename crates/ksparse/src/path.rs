@@ -28,6 +28,7 @@ mod sweep;
 
 pub use grid::{Grid, GridSolution};
 
+use crate::cancel::Cancel;
 use crate::error::{Result, check_option};
 use crate::objective::Objective;
 use crate::solver::{Progress, Solution, Solver, Status};
@@ -49,6 +50,9 @@ pub struct Path {
     pub from_zero: bool,
     /// At most so much time for the whole path; what was found by then is returned. Default none.
     pub time_limit: Option<Duration>,
+    /// A token asked between blocks of the path's own work; the solver has the same one in its limits, so that it ends
+    /// soon too. What was found by then is returned. Default never.
+    pub cancel: Cancel,
 }
 
 impl Path {
@@ -57,7 +61,7 @@ impl Path {
         let mut ks: Vec<usize> = ks.into_iter().collect();
         ks.sort_unstable();
         ks.dedup();
-        Self { ks, keep: Vec::new(), sweeps: 3, from_zero: false, time_limit: None }
+        Self { ks, keep: Vec::new(), sweeps: 3, from_zero: false, time_limit: None, cancel: Cancel::NEVER }
     }
 
     /// The same path with these coordinates forced in, free of charge.

@@ -9,13 +9,14 @@ use ksparse::certificate::{Certificate, CertifyOptions, Epoch, certify};
 use ksparse::loss::{Hinge, Huber, Logistic, Squared};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::simulate::{self, Correlation, Text};
-use ksparse::{Auto, Error, Objective, Risk, Solution, Solver, SparseRef, Sparsity, Threads};
+use ksparse::{Auto, Cancel, Error, Objective, Risk, Solution, Solver, SparseRef, Sparsity, Threads};
 use rand::Rng;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-const OPTIONS: CertifyOptions = CertifyOptions { tolerance: 1e-7, precision: 1e-7, max_epochs: 100, time_limit: None };
+const OPTIONS: CertifyOptions =
+    CertifyOptions { tolerance: 1e-7, precision: 1e-7, max_epochs: 100, time_limit: None, cancel: Cancel::NEVER };
 
 fn certificate(risk: &Risk, sparsity: &Sparsity, solution: &Solution, options: &CertifyOptions) -> Certificate {
     certify(risk, sparsity, solution, options, &mut |_| ControlFlow::Continue(())).unwrap()

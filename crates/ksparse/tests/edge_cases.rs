@@ -296,12 +296,15 @@ fn shapes_and_options_are_checked() {
         option(Grahtp { step: Step::Fixed(bad), ..Grahtp::default() }.fit(&risk(), &Sparsity::new(1)).err(), "step");
         option(Foba { least_gain: bad, ..Foba::default() }.fit(&risk(), &Sparsity::new(1)).err(), "least_gain");
         let limits = Limits { tolerance: bad, ..Limits::default() };
-        option(Grahtp { limits, ..Grahtp::default() }.fit(&risk(), &Sparsity::new(1)).err(), "tolerance");
-        option(Grasp { limits, ..Grasp::default() }.fit(&risk(), &Sparsity::new(1)).err(), "tolerance");
+        option(
+            Grahtp { limits: limits.clone(), ..Grahtp::default() }.fit(&risk(), &Sparsity::new(1)).err(),
+            "tolerance",
+        );
+        option(Grasp { limits: limits.clone(), ..Grasp::default() }.fit(&risk(), &Sparsity::new(1)).err(), "tolerance");
     }
     option(Grahtp { step: Step::Fixed(0.0), ..Grahtp::default() }.fit(&risk(), &Sparsity::new(1)).err(), "step");
     let limits = Limits { max_iterations: 0, ..Limits::default() };
-    option(Fbs { limits }.fit(&risk(), &Sparsity::new(1)).err(), "max_iterations");
+    option(Fbs { limits: limits.clone() }.fit(&risk(), &Sparsity::new(1)).err(), "max_iterations");
     assert!(matches!(risk().with_weights(&[1.0; 3]), Err(Error::Shape { .. })));
     assert!(matches!(risk().with_weights(&[1.0, 1.0, f64::NAN, 1.0]), Err(Error::NotFinite { index: 2, .. })));
     for weights in [[0.0; 4], [1.0, -1.0, 1.0, 1.0], [1e308; 4]] {
@@ -341,14 +344,14 @@ fn what_a_solver_cannot_do_is_said() {
 /// Each solver with these limits.
 fn limited(limits: Limits) -> Vec<Box<dyn Solver>> {
     vec![
-        Box::new(Auto { limits, effort: Effort::QUICK }),
-        Box::new(Grahtp { limits, ..Grahtp::default() }),
-        Box::new(Grahtp { limits, ..Grahtp::fast() }),
-        Box::new(Grahtp { limits, step: Step::Fixed(0.01), ..Grahtp::default() }),
-        Box::new(Grahtp { limits, step: Step::Fixed(0.01), ..Grahtp::fast() }),
-        Box::new(Grasp { limits, ..Grasp::default() }),
-        Box::new(Fbs { limits }),
-        Box::new(Foba { limits, ..Foba::default() }),
+        Box::new(Auto { limits: limits.clone(), effort: Effort::QUICK }),
+        Box::new(Grahtp { limits: limits.clone(), ..Grahtp::default() }),
+        Box::new(Grahtp { limits: limits.clone(), ..Grahtp::fast() }),
+        Box::new(Grahtp { limits: limits.clone(), step: Step::Fixed(0.01), ..Grahtp::default() }),
+        Box::new(Grahtp { limits: limits.clone(), step: Step::Fixed(0.01), ..Grahtp::fast() }),
+        Box::new(Grasp { limits: limits.clone(), ..Grasp::default() }),
+        Box::new(Fbs { limits: limits.clone() }),
+        Box::new(Foba { limits: limits.clone(), ..Foba::default() }),
     ]
 }
 
@@ -402,11 +405,14 @@ fn a_step_that_is_too_long_diverges_without_an_error() {
     let problem = Problem::new(Table::gaussian(rng, 60, 20, 0.3), smooth_losses().swap_remove(0), 4, 2.0, rng);
     let risk = problem.risk();
     let limits = Limits { max_iterations: 100_000, ..Limits::default() };
-    let solution = Grahtp { step: Step::Fixed(50.0), limits, ..Grahtp::fast() }.fit(&risk, &Sparsity::new(4)).unwrap();
+    let solution = Grahtp { step: Step::Fixed(50.0), limits: limits.clone(), ..Grahtp::fast() }
+        .fit(&risk, &Sparsity::new(4))
+        .unwrap();
     assert_eq!(solution.status, Status::Diverged);
     problem.check("diverged", &solution, 4, &[]);
-    let cycling =
-        Grahtp { step: Step::Fixed(50.0), limits, ..Grahtp::default() }.fit(&risk, &Sparsity::new(4)).unwrap();
+    let cycling = Grahtp { step: Step::Fixed(50.0), limits: limits.clone(), ..Grahtp::default() }
+        .fit(&risk, &Sparsity::new(4))
+        .unwrap();
     assert!(matches!(cycling.status, Status::Cycled | Status::SupportStable), "{:?}", cycling.status);
 }
 

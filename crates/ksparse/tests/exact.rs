@@ -140,7 +140,7 @@ fn a_limit_leaves_a_gap_and_says_so() {
     let risk = Risk::new(&data.design, &data.target, Squared::default()).unwrap().with_ridge(1e-3).unwrap();
     let sparsity = Sparsity::new(10);
     let limits = Limits { max_iterations: 101, ..Exact::default().limits };
-    let solution = Exact { limits }.fit(&risk, &sparsity).unwrap();
+    let solution = Exact { limits: limits.clone() }.fit(&risk, &sparsity).unwrap();
     assert_eq!(solution.status, Status::MaxIterations);
     let bound = solution.lower_bound().unwrap();
     assert!(bound.is_finite() && bound < solution.value * (1.0 - 1e-6), "{bound} for {}", solution.value);
@@ -153,7 +153,7 @@ fn a_limit_leaves_a_gap_and_says_so() {
     assert!(rows.iter().all(|row| row.dual.unwrap() <= row.value));
 
     let limits = Limits { time_limit: Some(Duration::ZERO), ..Exact::default().limits };
-    assert_eq!(Exact { limits }.fit(&risk, &sparsity).unwrap().status, Status::TimeLimit);
+    assert_eq!(Exact { limits: limits.clone() }.fit(&risk, &sparsity).unwrap().status, Status::TimeLimit);
     let stopped = Exact::default().solve(&risk, &sparsity, None, &mut |_| ControlFlow::Break(())).unwrap();
     assert_eq!(stopped.status, Status::Stopped);
     // Stopped in the tree: the watcher sees the bound.
@@ -177,7 +177,7 @@ fn a_long_relaxation_can_be_interrupted() {
         if inside > 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let limits = Limits { max_iterations: 3, ..Exact::default().limits };
-    let solution = Exact { limits }.solve(&risk, &Sparsity::new(40), None, watch).unwrap();
+    let solution = Exact { limits: limits.clone() }.solve(&risk, &Sparsity::new(40), None, watch).unwrap();
     assert_eq!((solution.status, inside), (Status::Stopped, 1));
     let bound = solution.lower_bound().unwrap();
     assert!(bound.is_finite() && bound <= solution.value);
@@ -219,5 +219,5 @@ fn what_it_cannot_take_is_an_error() {
         assert_eq!((solution.status, solution.support.len()), (Status::Optimal, k.min(10)));
     }
     let limits = Limits { tolerance: f64::NAN, ..Limits::default() };
-    assert!(Exact { limits }.fit(&risk, &Sparsity::new(2)).is_err());
+    assert!(Exact { limits: limits.clone() }.fit(&risk, &Sparsity::new(2)).is_err());
 }

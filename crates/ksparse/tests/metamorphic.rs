@@ -52,11 +52,11 @@ fn solvers(loss: &dyn Loss) -> Vec<Box<dyn Solver>> {
     let corners = loss.smoothness().has_corners();
     let names = solver::NAMES.into_iter().filter(|name| !(corners && SMOOTH_ONLY.contains(name)));
     // Those that only approach their fixed points are sent far.
-    let limits = Limits { tolerance: 1e-13, max_iterations: 20_000, time_limit: None };
+    let limits = Limits { tolerance: 1e-13, max_iterations: 20_000, ..Limits::default() };
     let far = |name: &str| -> Box<dyn Solver> {
         match name {
-            "fgrahtp" => Box::new(Grahtp { limits, ..Grahtp::fast() }),
-            "iht" => Box::new(Grahtp { limits, ..Grahtp::iht() }),
+            "fgrahtp" => Box::new(Grahtp { limits: limits.clone(), ..Grahtp::fast() }),
+            "iht" => Box::new(Grahtp { limits: limits.clone(), ..Grahtp::iht() }),
             _ => solver::by_name(name).unwrap(),
         }
     };

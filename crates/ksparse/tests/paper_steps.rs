@@ -65,8 +65,12 @@ fn diht_and_sdiht_with_one_block_take_the_steps_of_the_paper() {
         let limits = Limits { max_iterations: 20, tolerance: 0.0, ..Limits::default() };
         for step in [DualStep::Fixed(3.0), DualStep::Theory].into_iter().take(1 + usize::from(smooth)) {
             let expected = dual_iterates(&problem, step, 0.5, 20);
-            let whole = iterates(K, &Diht { step, limits, refit: false }, &problem.risk());
-            let one = iterates(K, &Sdiht { step, limits, refit: false, blocks: Some(1), seed: 3 }, &problem.risk());
+            let whole = iterates(K, &Diht { step, limits: limits.clone(), refit: false }, &problem.risk());
+            let one = iterates(
+                K,
+                &Sdiht { step, limits: limits.clone(), refit: false, blocks: Some(1), seed: 3 },
+                &problem.risk(),
+            );
             for (who, found) in [("diht", whole), ("sdiht", one)] {
                 assert_eq!(found.len(), expected.len(), "{who}, {name}, {step:?}");
                 for (t, ((support, x, _), expected)) in found.iter().zip(&expected).enumerate() {
@@ -103,7 +107,7 @@ fn sdiht_takes_the_steps_of_the_paper() {
         expected.push(w.clone());
     }
     let limits = Limits { max_iterations: 150, tolerance: 0.0, ..Limits::default() };
-    let sdiht = Sdiht { step: DualStep::Fixed(eta), limits, refit: false, blocks: Some(m), seed: 6 };
+    let sdiht = Sdiht { step: DualStep::Fixed(eta), limits: limits.clone(), refit: false, blocks: Some(m), seed: 6 };
     for risk in [problem.risk(), problem.risk_on(problem.x.csc())] {
         let steps = iterates(K, &sdiht, &risk);
         assert_eq!(steps.len(), expected.len());
@@ -145,8 +149,14 @@ fn svrght_takes_the_steps_of_the_paper() {
             ksparse::sparsity::top_by(p, K, |j| moved[j].abs()).into_iter().for_each(|j| w[j] = moved[j]);
         }
         let limits = Limits { max_iterations: snapshots, tolerance: 0.0, ..Limits::default() };
-        let svrght =
-            Svrght { batch: Some(batch), inner_steps: Some(steps), step: Some(eta), seed: 5, refit: false, limits };
+        let svrght = Svrght {
+            batch: Some(batch),
+            inner_steps: Some(steps),
+            step: Some(eta),
+            seed: 5,
+            refit: false,
+            limits: limits.clone(),
+        };
         let mut last = Vec::new();
         let watch = &mut |p: &ksparse::Progress| {
             last = SparseRef::new(p.support, p.coefficients).to_dense(30);

@@ -57,8 +57,8 @@ fn sharp_solvers() -> Vec<Box<dyn Solver>> {
     let limits = Limits { tolerance: 1e-11, max_iterations: 20_000, ..Limits::default() };
     let sharp = |solver: Box<dyn Solver>| -> Box<dyn Solver> {
         match solver.name() {
-            "fgrahtp" => Box::new(Grahtp { limits, ..Grahtp::fast() }),
-            "iht" => Box::new(Grahtp { limits, ..Grahtp::iht() }),
+            "fgrahtp" => Box::new(Grahtp { limits: limits.clone(), ..Grahtp::fast() }),
+            "iht" => Box::new(Grahtp { limits: limits.clone(), ..Grahtp::iht() }),
             _ => solver,
         }
     };
@@ -318,7 +318,7 @@ fn iht_and_htp_take_the_textbook_steps() {
     let eta = 0.005;
     for iterations in [1, 2, 5] {
         let limits = Limits { max_iterations: iterations, tolerance: 0.0, ..Limits::default() };
-        let iht = Grahtp { step: Step::Fixed(eta), limits, ..Grahtp::iht() };
+        let iht = Grahtp { step: Step::Fixed(eta), limits: limits.clone(), ..Grahtp::iht() };
         let solution = iht.fit(&risk, &Sparsity::new(K)).unwrap();
         let expected = textbook_iht(&problem, eta, iterations);
         assert_close("iht", &solution.as_sparse().to_dense(20), &expected, 1e-12);

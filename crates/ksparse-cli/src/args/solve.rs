@@ -2,6 +2,7 @@
 
 use super::parse;
 use crate::failure::{Failure, Result};
+use crate::interrupt;
 use crate::screen::Screen;
 use ksparse::Threads;
 use ksparse::solver::{self, Limits, METHODS, Settings, Solver, Value};
@@ -104,6 +105,7 @@ impl SolverArgs {
             tolerance: self.tol,
             max_iterations: self.max_iter.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
             time_limit: self.time_limit(),
+            cancel: interrupt::token(),
             seed: Some(self.seed),
             ..Settings::default()
         }

@@ -130,7 +130,8 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
     let solver: &dyn Solver = if solver.name() == "auto" { &*default } else { solver };
 
     let started = Instant::now();
-    let path = Path { time_limit: args.solver.time_limit(), ..Path::over(within(&args.k.0, &model, screen)) };
+    let (time_limit, cancel) = (args.solver.time_limit(), interrupt::token());
+    let path = Path { time_limit, cancel, ..Path::over(within(&args.k.0, &model, screen)) };
     let watcher = Watcher::bar(screen, "graph", path.ks.len());
     let solved = interrupt::listening(|| path.solve(&model, solver, &mut |at| watcher.cell(at))).map_err(blame)?;
     drop(watcher);

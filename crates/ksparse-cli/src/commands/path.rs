@@ -179,6 +179,7 @@ fn grid(args: &PathArgs, prepared: &Prepared, screen: Screen) -> Grid {
     let lambdas = args.lambdas.as_ref().map_or(vec![prepared.lambda], |lambdas| lambdas.0.clone());
     let mut grid = Grid::over(ks, lambdas).keep(prepared.keep.iter().copied());
     grid.path.time_limit = args.solver.time_limit();
+    grid.path.cancel = interrupt::token();
     grid
 }
 

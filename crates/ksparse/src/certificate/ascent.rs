@@ -154,8 +154,9 @@ fn loss_value(dual: &Dual, z: &[f64]) -> f64 {
     dual.risk().loss().total(z, dual.risk().target(), dual.risk().weights())
 }
 
+/// Whether to end: by the token or by the clock.
 fn out_of_time(options: &CertifyOptions, started: Instant) -> bool {
-    options.time_limit.is_some_and(|limit| started.elapsed() >= limit)
+    options.cancel.is_set() || options.time_limit.is_some_and(|limit| started.elapsed() >= limit)
 }
 
 /// A loss with its corners rounded off, if it has any.

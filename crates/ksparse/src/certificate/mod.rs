@@ -33,6 +33,7 @@
 
 mod ascent;
 
+use crate::cancel::Cancel;
 use crate::dual::Dual;
 use crate::error::{Error, Result, check_finite, check_len, check_option};
 use crate::objective::{Objective, Risk};
@@ -42,7 +43,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// How far to go for a bound.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CertifyOptions {
     /// A fit within this fraction of the bound is called optimal, and the search ends. Default 1e-6.
     pub tolerance: f64,
@@ -52,11 +53,13 @@ pub struct CertifyOptions {
     pub max_epochs: usize,
     /// At most so much time; the best bound so far is returned. Default none.
     pub time_limit: Option<Duration>,
+    /// A token asked between blocks of work; once it is set, the best bound so far is returned. Default never.
+    pub cancel: Cancel,
 }
 
 impl Default for CertifyOptions {
     fn default() -> Self {
-        Self { tolerance: 1e-6, precision: 1e-4, max_epochs: 100, time_limit: None }
+        Self { tolerance: 1e-6, precision: 1e-4, max_epochs: 100, time_limit: None, cancel: Cancel::NEVER }
     }
 }
 

@@ -12,6 +12,7 @@
 
 use super::component::OnComponent;
 use super::precision::Bounds;
+use crate::error::Result;
 use crate::linalg::{compose, eigen, eigenvalues};
 use crate::restricted::{Ended, InnerOptions, Outcome};
 use faer::Mat;
@@ -20,7 +21,7 @@ use faer::Mat;
 const MOST: usize = 20_000;
 
 /// Minimises f on the component's support within the bounds, from the point `x`, which need not be feasible.
-pub(super) fn minimise(f: &OnComponent, x: &mut [f64], options: &InnerOptions) -> Outcome {
+pub(super) fn minimise(f: &OnComponent, x: &mut [f64], options: &InnerOptions) -> Result<Outcome> {
     let bounds = f.model.bounds();
     let covariance = f.covariance();
     let m = covariance.nrows();
@@ -32,6 +33,7 @@ pub(super) fn minimise(f: &OnComponent, x: &mut [f64], options: &InnerOptions) -
     let mut dual = Mat::<f64>::zeros(m, m);
     let mut ended = (MOST, Ended::MaxIterations);
     for iteration in 0..MOST {
+        options.cancel.ask()?;
         let shifted = Mat::from_fn(m, m, |i, j| t[(i, j)] - (covariance[(i, j)] - dual[(i, j)]) / rho);
         let Some((mut values, vectors)) = eigen(shifted.as_ref()) else { break };
         for l in &mut values {
@@ -75,7 +77,7 @@ pub(super) fn minimise(f: &OnComponent, x: &mut [f64], options: &InnerOptions) -
         }
     }
     f.coordinates(&into_bounds(t, bounds), x);
-    Outcome { value: f.value(x), iterations: ended.0, ended: ended.1 }
+    Ok(Outcome { value: f.value(x), iterations: ended.0, ended: ended.1 })
 }
 
 /// `(1 - t) T + t c I` with c in the middle of the bounds (on a scale of ratios) and the smallest t that meets them.

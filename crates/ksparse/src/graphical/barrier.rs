@@ -36,7 +36,12 @@ pub(super) fn minimise(part: &OnComponent, x: &mut [f64], options: &InnerOptions
     let mut before: Option<(f64, Vec<f64>)> = None;
     let mut iterations = 0;
     loop {
-        let inner = InnerOptions { tolerance: 0.1 * f.mu / m, max_iterations: 60, abandon_above: f64::INFINITY };
+        let inner = InnerOptions {
+            tolerance: 0.1 * f.mu / m,
+            max_iterations: 60,
+            abandon_above: f64::INFINITY,
+            cancel: options.cancel,
+        };
         let outcome = restricted::minimise(&mut f, &mut at, &inner)?;
         iterations += outcome.iterations;
         if outcome.ended != Ended::Converged {

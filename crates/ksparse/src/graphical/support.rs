@@ -97,7 +97,7 @@ fn minimise_part(part: &mut OnComponent, x: &mut [f64], options: &InnerOptions) 
         }
         x.copy_from_slice(&first);
     }
-    Ok(adm::minimise(part, x, options))
+    adm::minimise(part, x, options)
 }
 
 impl Restricted for OnSupport<'_> {

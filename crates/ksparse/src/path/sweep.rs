@@ -1,7 +1,7 @@
 //! The passes of a path: forward, backward, forward over what improved.
 
 use super::{Path, PathSolution};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::objective::Objective;
 use crate::restricted::{self, Ended, InnerOptions};
 use crate::solver::{Progress, Solution, Solver, Status};
@@ -118,7 +118,14 @@ impl Sweep<'_> {
         if self.objective.profile().corners {
             return Ok(false);
         }
-        let Some(candidate) = self.cut(self.path.ks[i], candidate)? else { return Ok(false) };
+        let cut = match self.cut(self.path.ks[i], candidate) {
+            Err(Error::Cancelled) => {
+                self.stopped = Some(Status::Stopped);
+                None
+            }
+            cut => cut?,
+        };
+        let Some(candidate) = cut else { return Ok(false) };
         if !clearly_below(candidate.value, self.solutions[i].value) {
             return Ok(false);
         }
@@ -141,7 +148,8 @@ impl Sweep<'_> {
         let dense = from.as_sparse().to_dense(dim);
         let mut x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
         let mut restricted = self.objective.restrict(&support)?;
-        let outcome = restricted::minimise(&mut *restricted, &mut x, &InnerOptions::EXACT)?;
+        let options = InnerOptions { cancel: &self.path.cancel, ..InnerOptions::EXACT };
+        let outcome = restricted::minimise(&mut *restricted, &mut x, &options)?;
         if outcome.ended == Ended::NotFinite || !outcome.value.is_finite() {
             return Ok(None);
         }
@@ -171,7 +179,11 @@ impl Sweep<'_> {
         let (ks, keep, objective) = (&self.path.ks, &self.path.keep, self.objective);
         let largest = ks.last().copied().unwrap_or(0);
         let solver = self.solver;
-        self.solutions = self.watched(largest, |watch| solver.solve_all(objective, ks, keep, watch))?;
+        self.solutions = match self.watched(largest, |watch| solver.solve_all(objective, ks, keep, watch)) {
+            // What the first k has by then is still an answer.
+            Err(Error::Cancelled) => return Ok(()),
+            solutions => solutions?,
+        };
         self.at_once = self.solutions.len();
         if let Some(reason) = self.stopped {
             self.solutions.iter_mut().for_each(|solution| solution.status = reason);
@@ -186,8 +198,9 @@ impl Sweep<'_> {
         let before = self.stopped;
         self.stopped = None;
         let mut solution = self.watched(k, |watch| solver.solve(objective, &sparsity, start, watch))?;
-        if let (Some(reason), Status::Stopped) = (self.stopped, solution.status) {
-            solution.status = reason;
+        if solution.status == Status::Stopped {
+            // By the watcher, the clock, or a token of the solver's.
+            solution.status = *self.stopped.get_or_insert(Status::Stopped);
         }
         self.stopped = before.or(self.stopped);
         Ok(solution)

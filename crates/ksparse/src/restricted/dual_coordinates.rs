@@ -16,6 +16,7 @@
 
 use super::{Ended, InnerOptions, Outcome};
 use crate::design::Columns;
+use crate::error::Result;
 use crate::loss::Loss;
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -37,11 +38,11 @@ impl<'a> DualCoordinates<'a> {
     }
 
     /// Minimises from x, at most `epochs` of them; f never rises. Ends `Converged` only with a proof.
-    pub fn minimise(&self, x: &mut [f64], options: &InnerOptions, epochs: usize) -> Outcome {
+    pub fn minimise(&self, x: &mut [f64], options: &InnerOptions, epochs: usize) -> Result<Outcome> {
         let start = self.primal(x);
         let mut best = start;
         if !start.is_finite() {
-            return Outcome { value: start, iterations: 0, ended: Ended::NotFinite };
+            return Ok(Outcome { value: start, iterations: 0, ended: Ended::NotFinite });
         }
         let samples = 0..self.target.len();
         let mut a: Vec<f64> =
@@ -68,10 +69,11 @@ impl<'a> DualCoordinates<'a> {
                 (done >= epochs).then_some(Ended::MaxIterations)
             };
             if let Some(ended) = ended {
-                return Outcome { value: best, iterations: done, ended };
+                return Ok(Outcome { value: best, iterations: done, ended });
             }
             // The sides are compared now and then: that costs as much as an epoch.
             for _ in 0..1 + done / 4 {
+                options.cancel.ask()?;
                 order.shuffle(&mut rng);
                 for &i in &order {
                     let next = conjugate.proximal(a[i], self.rows.dot(i, &w), curvatures[i], self.target[i]);

@@ -29,6 +29,7 @@ pub(super) fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOpt
     // A minimum of 0 is approached for ever: below this nothing counts.
     let floor = (1e-16 * value.abs()).max(1e-300);
     for iteration in 0..max_iterations {
+        options.cancel.ask()?;
         if gradient.iter().all(|g| *g == 0.0) {
             return ended(value, iteration, Ended::Converged);
         }

@@ -26,6 +26,7 @@ pub(crate) use dual_coordinates::DualCoordinates;
 pub use hessian::{Preconditioner, Second, SupportHessian};
 pub use line::{Line, PointByPoint, Probe};
 
+use crate::cancel::Cancel;
 use crate::error::Result;
 
 /// f on a fixed support, in the order of that support.
@@ -83,7 +84,7 @@ pub struct Form {
 
 /// How far to go on a support.
 #[derive(Debug, Clone, Copy)]
-pub struct InnerOptions {
+pub struct InnerOptions<'a> {
     /// Take the last step when the decrease still to be had is estimated below this fraction of f. A Newton step then
     /// all but squares the error.
     pub tolerance: f64,
@@ -91,14 +92,18 @@ pub struct InnerOptions {
     pub max_iterations: usize,
     /// Give up as soon as the minimum is clearly above this: a trial support that cannot win.
     pub abandon_above: f64,
+    /// Asked before every step and every product; once it is set, the minimisation ends with
+    /// [`Error::Cancelled`](crate::Error), x being as far as it came.
+    pub cancel: &'a Cancel,
 }
 
-impl InnerOptions {
+impl InnerOptions<'_> {
     /// To (nearly) the last digit.
-    pub const EXACT: Self = Self { tolerance: 1e-10, max_iterations: 200, abandon_above: f64::INFINITY };
+    pub const EXACT: InnerOptions<'static> =
+        InnerOptions { tolerance: 1e-10, max_iterations: 200, abandon_above: f64::INFINITY, cancel: &Cancel::NEVER };
 
     /// One Newton (or quasi-Newton) step.
-    pub const ONE_STEP: Self = Self { tolerance: 1e-10, max_iterations: 1, abandon_above: f64::INFINITY };
+    pub const ONE_STEP: InnerOptions<'static> = InnerOptions { max_iterations: 1, ..Self::EXACT };
 }
 
 /// Why an inner minimisation ended.
@@ -134,7 +139,7 @@ pub fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOptions) -
     }
     match f.second() {
         Second::None => lbfgs::minimise(f, x, options),
-        Second::Products(_) => newton::minimise(f, x, options, &mut newton::ConjugateGradients::default()),
+        Second::Products(_) => newton::minimise(f, x, options, &mut newton::ConjugateGradients::new(options.cancel)),
         Second::Matrix(_) => newton::minimise(f, x, options, &mut newton::Factored::default()),
     }
 }

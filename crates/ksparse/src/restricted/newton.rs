@@ -1,6 +1,7 @@
 //! Damped Newton. Stops when the Newton decrement says that nothing is left to gain.
 
 use super::{Ended, InnerOptions, Line, Outcome, Probe, Restricted, SupportHessian};
+use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::kernels::dot;
 use crate::linalg::{Cholesky, MatrixMut};
@@ -84,8 +85,8 @@ impl Direction for Factored {
 const HESSIAN_ERROR: f64 = 0.03;
 
 /// By conjugate gradients, preconditioned with the Hessian's diagonal unless the function knows better.
-#[derive(Default)]
-pub(super) struct ConjugateGradients {
+pub(super) struct ConjugateGradients<'a> {
+    cancel: &'a Cancel,
     diagonal: Vec<f64>,
     residual: Vec<f64>,
     conditioned: Vec<f64>,
@@ -94,7 +95,7 @@ pub(super) struct ConjugateGradients {
 }
 
 #[allow(clippy::needless_range_loop)] // one index over four arrays reads better than four zips
-impl Direction for ConjugateGradients {
+impl Direction for ConjugateGradients<'_> {
     fn find(
         &mut self,
         hessian: &mut dyn SupportHessian,
@@ -132,6 +133,7 @@ impl Direction for ConjugateGradients {
             if energy == 0.0 || (energy <= target && (promised > accuracy.last || more <= accuracy.worth)) {
                 break;
             }
+            self.cancel.ask()?;
             hessian.product(&self.search, &mut self.product)?;
             if let Some(extra) = &extra {
                 for c in 0..k {
@@ -166,7 +168,12 @@ impl Direction for ConjugateGradients {
     }
 }
 
-impl ConjugateGradients {
+impl<'a> ConjugateGradients<'a> {
+    pub fn new(cancel: &'a Cancel) -> Self {
+        let [diagonal, residual, conditioned, search, product] = [const { Vec::new() }; 5];
+        Self { cancel, diagonal, residual, conditioned, search, product }
+    }
+
     fn condition(&mut self, hessian: &mut dyn SupportHessian) -> Result<()> {
         if let Some(better) = hessian.preconditioner() {
             return better.apply(&self.residual, &mut self.conditioned);
@@ -262,6 +269,7 @@ pub(super) fn minimise(
         (false, true) => 0.3,
     };
     for iteration in 0..options.max_iterations {
+        options.cancel.ask()?;
         if form.tail && value <= 1e-9 * size {
             return ended(value, iteration, Ended::Unattained);
         }

@@ -74,11 +74,13 @@ impl CrossValidation {
 
     /// Scores every cell, chooses one and solves it on all rows. Folds run in parallel; the result does not depend on
     /// how. `watch` is called once per iteration of the solver, reports that coincide with another fold's being
-    /// dropped; when it returns `Break` the folds finished by then decide (two at least: `Err` otherwise).
+    /// dropped; when it returns `Break` the folds finished by then decide (two at least: `Err` otherwise). Cancelled
+    /// (the grid's path and the solver have a token), there is no model of all rows: [`Error::Cancelled`].
     pub fn solve(&self, problem: &Problem, folds: &Folds, solver: &dyn Solver, watch: &mut Watch) -> Result<Selection> {
         let table = self.table(problem, folds, solver, watch)?;
         let cell = table.winner(self.rule);
         let (k, lambda) = (cell.k, cell.lambda);
+        self.grid.path.cancel.ask()?;
         let training = problem.on_all_rows()?;
         let solution = self.refit(&training.risk.reridged(lambda)?, k, solver, watch)?;
         Ok(Selection { k, lambda, model: training.model(&solution), solution, table })
@@ -124,7 +126,8 @@ impl CrossValidation {
         control: &Control,
     ) -> Result<Option<Vec<f64>>> {
         let limit = self.grid.path.time_limit;
-        if control.stopped() || limit.is_some_and(|limit| control.started.elapsed() >= limit) {
+        let stopped = control.stopped() || self.grid.path.cancel.is_set();
+        if stopped || limit.is_some_and(|limit| control.started.elapsed() >= limit) {
             return Ok(None);
         }
         let mut grid = self.grid.clone();

@@ -205,14 +205,17 @@ impl<'a> Ascent<'a> {
 
     /// The best primal point and the best dual vector. If asked for, the best and the last w(a) are first refitted on
     /// their supports: at a small ridge P(w(a)) may stay above P(0) although the support is a good one.
-    pub fn finish(self, mut run: Run, refit: bool, status: Status) -> Result<(Solution, Vec<f64>)> {
+    pub fn finish(self, run: &mut Run, refit: bool, status: Status) -> Result<(Solution, Vec<f64>)> {
         self.dual.risk().design().health()?;
         let last = self.dual.lower_bound(&self.best_a).max(self.best_bound);
         run.set_last_bound(Some(last).filter(|bound| bound.is_finite()));
         let mut found = vec![self.first];
         for point in self.best.into_iter().chain([self.at]) {
             let refitted = if refit && point.value.is_finite() {
-                Some(run.refit(point.support.clone(), point.x.clone(), &InnerOptions::EXACT)?)
+                match run.refit(point.support.clone(), point.x.clone(), &InnerOptions::EXACT) {
+                    Err(Error::Cancelled) => None,
+                    refitted => Some(refitted?),
+                }
             } else {
                 None
             };

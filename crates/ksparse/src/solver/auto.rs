@@ -95,57 +95,9 @@ impl Solver for Auto {
             return found;
         }
         self.limits.validate()?;
-        let limits = Limits { tolerance: 0.0, ..self.limits };
-        let mut run = Run::with_subgradient(self.name(), objective, sparsity, &limits, watch)?;
-        if start.is_none()
-            && let Some((mut answers, status)) = every_k::search(&mut run, self.effort)?
-            && let Some(at) = answers.pop()
-        {
-            return run.finish(at, status);
-        }
-        let first = run.begin(start)?;
-        if let Some(samples) = objective.samples().filter(|_| objective.profile().corners) {
-            let (at, status) = corners::search(&mut run, &Risk::of(samples), sparsity, first)?;
-            return run.finish(at, status);
-        }
-        let mut plan = Plan::new(&run);
-        let (mut at, mut status) = search(&mut run, first, &plan)?;
-        let searching = start.is_none() && self.effort != Effort::QUICK;
-        let others = if searching { plan.other_starts(objective.dim(), &run.budget.free) } else { Vec::new() };
-        for other in others {
-            if is_limit(status) {
-                break;
-            }
-            let Some(from) = begin_elsewhere(&mut run, &at, sparsity, &plan, other)? else { continue };
-            if let Some(limit) = run.poll(&at, 0, None) {
-                status = limit;
-                break;
-            }
-            let next;
-            (next, status) = refine(&mut run, from, &plan, at.value)?;
-            let both = union(&at.support, &next.support);
-            if next.value < at.value {
-                at = next;
-            }
-            // The two answers share most of their coordinates; the best of both is often better than either.
-            if !is_limit(status)
-                && both.len() > at.support.len()
-                && let Some(mixed) = prune(&run, &at, both, plan.drop, &plan.leap_refit())?
-            {
-                let next;
-                (next, status) = refine(&mut run, mixed, &plan, at.value)?;
-                if next.value < at.value {
-                    at = next;
-                }
-            }
-        }
-        if plan.drop == Drop::Smallest && plan.second_order && !is_limit(status) {
-            plan.drop = Drop::Cheapest;
-            (at, status) = refine(&mut run, at, &plan, f64::INFINITY)?;
-        }
-        let x = at.x.clone();
-        let at = run.refit(at.support, x, &InnerOptions::EXACT)?;
-        run.finish(at, status)
+        let limits = Limits { tolerance: 0.0, ..self.limits.clone() };
+        let run = Run::with_subgradient(self.name(), objective, sparsity, &limits, watch)?;
+        run.unless_cancelled(start, |run| self.search(run, sparsity, start))
     }
 
     fn solve_all(
@@ -159,6 +111,61 @@ impl Solver for Auto {
             return found;
         }
         every_k::solve(self, objective, ks, keep, watch)
+    }
+}
+
+impl Auto {
+    fn search(&self, run: &mut Run, sparsity: &Sparsity, start: Option<&Solution>) -> Result<Solution> {
+        let objective = run.objective;
+        if start.is_none()
+            && let Some((mut answers, status)) = every_k::search(run, self.effort)?
+            && let Some(at) = answers.pop()
+        {
+            return run.finish(at, status);
+        }
+        let first = run.begin(start)?;
+        if let Some(samples) = objective.samples().filter(|_| objective.profile().corners) {
+            let (at, status) = corners::search(run, &Risk::of(samples), sparsity, first)?;
+            return run.finish(at, status);
+        }
+        let mut plan = Plan::new(run);
+        let (mut at, mut status) = search(run, first, &plan)?;
+        let searching = start.is_none() && self.effort != Effort::QUICK;
+        let others = if searching { plan.other_starts(objective.dim(), &run.budget.free) } else { Vec::new() };
+        for other in others {
+            if is_limit(status) {
+                break;
+            }
+            let Some(from) = begin_elsewhere(run, &at, sparsity, &plan, other)? else { continue };
+            if let Some(limit) = run.poll(&at, 0, None) {
+                status = limit;
+                break;
+            }
+            let next;
+            (next, status) = refine(run, from, &plan, at.value)?;
+            let both = union(&at.support, &next.support);
+            if next.value < at.value {
+                at = next;
+            }
+            // The two answers share most of their coordinates; the best of both is often better than either.
+            if !is_limit(status)
+                && both.len() > at.support.len()
+                && let Some(mixed) = prune(run, &at, both, plan.drop, &plan.leap_refit())?
+            {
+                let next;
+                (next, status) = refine(run, mixed, &plan, at.value)?;
+                if next.value < at.value {
+                    at = next;
+                }
+            }
+        }
+        if plan.drop == Drop::Smallest && plan.second_order && !is_limit(status) {
+            plan.drop = Drop::Cheapest;
+            (at, status) = refine(run, at, &plan, f64::INFINITY)?;
+        }
+        let x = at.x.clone();
+        let at = run.refit(at.support, x, &InnerOptions::EXACT)?;
+        run.finish(at, status)
     }
 }
 
@@ -231,7 +238,7 @@ impl Plan {
     }
 
     /// Precision of refits on a widened support.
-    fn leap_refit(&self) -> InnerOptions {
+    fn leap_refit(&self) -> InnerOptions<'static> {
         InnerOptions { max_iterations: LEAP_STEPS, ..self.reach.refit }
     }
 

@@ -26,10 +26,13 @@ const SMALL: f64 = 2e6;
 pub(super) fn search(run: &mut Run, risk: &Risk, sparsity: &Sparsity, first: Iterate) -> Result<(Iterate, Status)> {
     let rounded = risk.with_loss(Box::new(Huber::default()));
     let start = (!first.support.is_empty()).then(|| Solution::guess(first.support.clone(), first.x.clone()));
-    let limits = Limits { max_iterations: EPOCHS, time_limit: run.time_left(), tolerance: 1e-4 };
-    let auto = Auto { limits: Limits { max_iterations: 1000, ..limits }, effort: Effort::FEW_STARTS };
-    let (whole, blocks) =
-        (Diht { limits, refit: false, ..Diht::default() }, Sdiht { limits, refit: false, ..Sdiht::default() });
+    let limits =
+        Limits { max_iterations: EPOCHS, time_limit: run.time_left(), tolerance: 1e-4, cancel: run.cancel().clone() };
+    let auto = Auto { limits: Limits { max_iterations: 1000, ..limits.clone() }, effort: Effort::FEW_STARTS };
+    let (whole, blocks) = (
+        Diht { limits: limits.clone(), refit: false, ..Diht::default() },
+        Sdiht { limits, refit: false, ..Sdiht::default() },
+    );
     let small = risk.profile().gradient <= SMALL;
     let mut ways: Vec<(&dyn Solver, &Risk)> = vec![(&auto, &rounded), (&blocks, risk)];
     if small {

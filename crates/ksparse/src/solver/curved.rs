@@ -78,7 +78,7 @@ impl<'a> Curved<'a> {
             steps += 1;
             ControlFlow::Continue(())
         };
-        let limits = Limits { tolerance: 0.0, max_iterations: usize::MAX, time_limit: None };
+        let limits = Limits { tolerance: 0.0, max_iterations: usize::MAX, ..Limits::default() };
         let sparsity = Sparsity::new(k).keep(self.places(self.free));
         let result = work(&mut Run::new("auto", self.objective(), &sparsity, &limits, watch)?)?;
         Ok((result, steps))

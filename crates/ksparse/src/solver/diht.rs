@@ -147,7 +147,7 @@ impl Diht {
             let point = ascent.dual.point(&ascent.a, &ascent.u);
             risk.design().mul(point.as_sparse(), &mut z);
             if let Some(status) = ascent.note(&mut run, &self.limits, &point, &mut z) {
-                return ascent.finish(run, self.refit, status);
+                return ascent.finish(&mut run, self.refit, status);
             }
         }
     }

@@ -122,7 +122,7 @@ pub(super) fn solve(
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Vec<Solution>> {
     auto.limits.validate()?;
-    let limits = Limits { tolerance: 0.0, ..auto.limits };
+    let limits = Limits { tolerance: 0.0, ..auto.limits.clone() };
     let largest = Sparsity::new(ks.last().copied().unwrap_or(0)).keep(keep.iter().copied());
     let mut run = Run::with_subgradient(auto.name(), objective, &largest, &limits, watch)?;
     let counted = objective.dim() - run.budget.free.len();

@@ -37,7 +37,7 @@ pub(super) struct Reach {
     /// Whether every pair is tried by a refit before concluding (small problems; the model may be wrong).
     pub every_pair: bool,
     /// Precision of trial refits.
-    pub refit: InnerOptions,
+    pub refit: InnerOptions<'static>,
 }
 
 /// An exchange with its predicted gain: place in the support (`None`: a vacant place), coordinate to enter.

@@ -57,7 +57,13 @@ impl Solver for Fbs {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        let mut run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
+        let run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
+        run.unless_cancelled(start, |run| self.search(run, start))
+    }
+}
+
+impl Fbs {
+    fn search(&self, run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
         let mut at = run.begin(start)?;
         loop {
             let counted = at.support.len() - run.budget.free.len();
@@ -69,7 +75,7 @@ impl Solver for Fbs {
                 let taken = run.budget.is_free(j) || at.support.binary_search(&j).is_ok();
                 if taken { 0.0 } else { gradient[j].abs() }
             };
-            let Some(&winner) = top_by(objective.dim(), 1, outside).first() else {
+            let Some(&winner) = top_by(run.objective.dim(), 1, outside).first() else {
                 return run.finish(at, Status::SupportStable);
             };
             let mut support = at.support.clone();

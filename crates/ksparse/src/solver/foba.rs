@@ -99,7 +99,13 @@ impl Solver for Foba {
     ) -> Result<Solution> {
         let ok = self.least_gain >= 0.0 && self.least_gain.is_finite();
         check_option(ok, "least_gain", self.least_gain, "non-negative and finite")?;
-        let mut run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
+        let run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
+        run.unless_cancelled(start, |run| self.search(run, start))
+    }
+}
+
+impl Foba {
+    fn search(&self, run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
         let mut at = run.begin(start)?;
         let free = run.budget.free.len();
         let size = |at: &Iterate| at.support.len() - free;
@@ -113,7 +119,7 @@ impl Solver for Foba {
             if k == 0 {
                 return run.finish(best, Status::Complete);
             }
-            let Some(grown) = self.forward_step(&run, &at)? else {
+            let Some(grown) = self.forward_step(run, &at)? else {
                 return run.finish(best, Status::SupportStable);
             };
             let gain = at.value - grown.value;
@@ -122,11 +128,11 @@ impl Solver for Foba {
             let before = at;
             at = grown;
             while size(&at) > 0 {
-                let (cheapest, rise) = self.cheapest(&run, &at)?;
+                let (cheapest, rise) = self.cheapest(run, &at)?;
                 if rise >= 0.5 * decrease[size(&at)] {
                     break;
                 }
-                at = drop_coordinate(&run, &at, cheapest)?;
+                at = drop_coordinate(run, &at, cheapest)?;
             }
             let survived = size(&at) > k;
             if !survived && at.value < best.value {

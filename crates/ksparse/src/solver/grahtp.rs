@@ -212,7 +212,14 @@ impl Solver for Grahtp {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        let mut run = Run::with_subgradient(self.name(), objective, sparsity, &self.limits, watch)?;
+        let run = Run::with_subgradient(self.name(), objective, sparsity, &self.limits, watch)?;
+        run.unless_cancelled(start, |run| self.search(run, start))
+    }
+}
+
+impl Grahtp {
+    fn search(&self, run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
+        let objective = run.objective;
         match (self.fixed_step(objective, &run.budget)?, self.debias) {
             (Some(eta), _) => {
                 let first = run.begin_at(start)?;
@@ -220,7 +227,7 @@ impl Solver for Grahtp {
             }
             (None, Debias::Exact) => {
                 let first = run.begin(start)?;
-                let (at, status) = descend(&mut run, first, &Descent { scaled: self.scaled, ..Descent::CAREFUL })?;
+                let (at, status) = descend(run, first, &Descent { scaled: self.scaled, ..Descent::CAREFUL })?;
                 run.finish(at, status)
             }
             (None, _) => {
@@ -232,17 +239,15 @@ impl Solver for Grahtp {
             }
         }
     }
-}
 
-impl Grahtp {
     /// S1 to S3 with a constant eta. `minimised` says whether f is at its minimum on the support of the first point
     /// already.
-    fn with_fixed_step(&self, mut run: Run, mut at: Iterate, mut minimised: bool, eta: f64) -> Result<Solution> {
+    fn with_fixed_step(&self, run: &mut Run, mut at: Iterate, mut minimised: bool, eta: f64) -> Result<Solution> {
         let mut best = at.clone();
         let mut seen = HashSet::new();
         loop {
-            let truncated = step_and_keep(&run, &at, run.gradient(&at)?, eta);
-            let next = self.debias(&run, &at, truncated, eta)?;
+            let truncated = step_and_keep(run, &at, run.gradient(&at)?, eta);
+            let next = self.debias(run, &at, truncated, eta)?;
             if !next.value.is_finite() {
                 return run.finish(best, Status::Diverged);
             }
@@ -309,7 +314,7 @@ impl Grahtp {
     /// Inexact debiasing of a loss with corners: subgradient steps `eta_t = 1 / (L + lambda t)`, the lengths that suit
     /// a strongly convex f, with L the smoothness of f for a loss of curvature 1. f may rise; ends when the best f has
     /// not fallen for long, at the minimum on the best support: subgradients come near it and no nearer.
-    fn with_subgradients(&self, mut run: Run, mut at: Iterate, risk: &Risk) -> Result<Solution> {
+    fn with_subgradients(&self, run: &mut Run, mut at: Iterate, risk: &Risk) -> Result<Solution> {
         const PATIENCE: usize = 50;
         let samples: Vec<usize> = (0..risk.target().len()).collect();
         let smoothness = spectral_estimate(risk, &samples);
@@ -317,8 +322,8 @@ impl Grahtp {
         let (mut landmark, mut since) = (at.value, 0);
         loop {
             let eta = 1.0 / (smoothness + risk.ridge() * (1.0 + run.iterations as f64));
-            let truncated = step_and_keep(&run, &at, run.gradient(&at)?, eta);
-            let next = self.debias(&run, &at, truncated, eta)?;
+            let truncated = step_and_keep(run, &at, run.gradient(&at)?, eta);
+            let next = self.debias(run, &at, truncated, eta)?;
             if next.value < best.value {
                 best = next.clone();
             }
@@ -337,15 +342,15 @@ impl Grahtp {
     }
 
     /// Inexact debiasing: Barzilai-Borwein steps, halved until f falls enough.
-    fn with_backtracking(&self, mut run: Run, mut at: Iterate) -> Result<Solution> {
-        let mut eta = first_step(&run, &at)?;
+    fn with_backtracking(&self, run: &mut Run, mut at: Iterate) -> Result<Solution> {
+        let mut eta = first_step(run, &at)?;
         loop {
             let mut accepted = None;
             for _ in 0..60 {
-                let truncated = step_and_keep(&run, &at, run.gradient(&at)?, eta);
+                let truncated = step_and_keep(run, &at, run.gradient(&at)?, eta);
                 // The fall to ask for goes with the truncated step, which shortens with eta; a debiased one need not.
                 let wanted = 1e-4 / (2.0 * eta) * truncated.distance(&at).0.powi(2);
-                let next = self.debias(&run, &at, truncated, eta)?;
+                let next = self.debias(run, &at, truncated, eta)?;
                 let moved = next.distance(&at).0;
                 if moved == 0.0 || next.value <= at.value - wanted {
                     accepted = Some((next, moved));

@@ -76,12 +76,18 @@ impl Solver for Grasp {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        let mut run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
+        let run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
+        run.unless_cancelled(start, |run| self.search(run, start))
+    }
+}
+
+impl Grasp {
+    fn search(&self, run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
         let mut at = run.begin(start)?;
         let mut best = at.clone();
         let mut seen = HashSet::new();
         loop {
-            let next = self.step(&run, &at, run.gradient(&at)?)?;
+            let next = self.step(run, &at, run.gradient(&at)?)?;
             if next.value < best.value {
                 best = next.clone();
             }

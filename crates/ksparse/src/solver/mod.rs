@@ -63,6 +63,7 @@ pub use registry::{Choice, GENERAL, METHODS, Method, NAMES, Needs, Settings, Val
 pub use sdiht::Sdiht;
 pub use svrght::Svrght;
 
+use crate::cancel::Cancel;
 use crate::error::{Result, check_option};
 use crate::objective::Objective;
 use crate::sparsity::{SparseRef, Sparsity};
@@ -137,7 +138,7 @@ pub trait Solver: Send + Sync {
 /// assert_eq!(solution.status, Status::TimeLimit); // the best point so far, not an error
 /// # Ok::<(), ksparse::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// Stop when `||x_t - x_{t-1}|| <= tolerance ||x_{t-1}||`. Default 1e-4; 0 turns the test off.
     pub tolerance: f64,
@@ -145,11 +146,13 @@ pub struct Limits {
     pub max_iterations: usize,
     /// At most so much time; the best point so far is returned. Default none.
     pub time_limit: Option<Duration>,
+    /// A token asked between blocks of work; once it is set, the best point so far is returned. Default never.
+    pub cancel: Cancel,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { tolerance: 1e-4, max_iterations: 1000, time_limit: None }
+        Self { tolerance: 1e-4, max_iterations: 1000, time_limit: None, cancel: Cancel::NEVER }
     }
 }
 
@@ -229,7 +232,7 @@ pub enum Status {
     MaxIterations,
     /// Out of time.
     TimeLimit,
-    /// The watcher asked to stop.
+    /// The watcher or the [token](crate::Cancel) asked to stop.
     Stopped,
 }
 

@@ -67,31 +67,31 @@ impl Solver for ModelSearch {
         if objective.profile().hessian.is_none() {
             return Err(Error::Unsupported { solver: self.name(), need: "second derivatives" });
         }
-        search(run, start)
+        run.unless_cancelled(start, |run| search(run, start))
     }
 }
 
 /// The search, from a start as it stands.
-fn search(mut run: Run, start: Option<&Solution>) -> Result<Solution> {
+fn search(run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
     let first = run.begin_at(start)?;
     let (full, width) = ((run.budget.k + run.budget.free.len()) as f64, run.budget.k / 4 + 50);
     if full * full * (full + width as f64) > MODEL {
-        let (mut at, mut limit) = grow(&mut run, first, 0, &Descent::CAREFUL.refit)?;
+        let (mut at, mut limit) = grow(run, first, 0, &Descent::CAREFUL.refit)?;
         if limit.is_none() {
             let status;
-            (at, status) = descend(&mut run, at, &Descent { scaled: true, ..Descent::CAREFUL })?;
+            (at, status) = descend(run, at, &Descent { scaled: true, ..Descent::CAREFUL })?;
             limit = Some(status);
         }
         return run.finish(at, limit.unwrap_or(Status::SupportStable));
     }
     // The last tenth comes with the first exchanges.
     let last = run.budget.k.div_ceil(10);
-    let (mut at, mut limit) = grow(&mut run, first, last, &Descent::CAREFUL.refit)?;
+    let (mut at, mut limit) = grow(run, first, last, &Descent::CAREFUL.refit)?;
     if limit.is_none() {
         // What a coordinate has lowered f by, on average.
         let inside = (at.support.len() - run.budget.free.len()).max(1);
         let worth = (run.begin_at(None)?.value - at.value) / inside as f64;
-        (at, limit) = pursue(&mut run, at, width, TRIFLE * worth, &Descent::CAREFUL.refit)?;
+        (at, limit) = pursue(run, at, width, TRIFLE * worth, &Descent::CAREFUL.refit)?;
     }
     let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
     run.finish(at, limit.unwrap_or(Status::SupportStable))

@@ -4,6 +4,7 @@
 
 use super::{Limits, Solver};
 use super::{auto, diht, exact, fbs, foba, grahtp, grasp, model_search, sdiht, svrght};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use std::time::Duration;
 
@@ -125,6 +126,8 @@ pub struct Settings {
     pub max_iterations: Option<usize>,
     /// [`Limits::time_limit`].
     pub time_limit: Option<Duration>,
+    /// [`Limits::cancel`].
+    pub cancel: Cancel,
     /// Of what is drawn at random.
     pub seed: Option<u64>,
     /// Options by name.
@@ -138,6 +141,7 @@ impl Settings {
             tolerance: self.tolerance.unwrap_or(own.tolerance),
             max_iterations: self.max_iterations.unwrap_or(own.max_iterations),
             time_limit: self.time_limit.or(own.time_limit),
+            cancel: if self.cancel == Cancel::NEVER { own.cancel } else { self.cancel.clone() },
         }
     }
 

@@ -1,6 +1,7 @@
 //! What every solver shares: the starting point, refits, the trace, the limits.
 
 use super::{Limits, Progress, Solution, Status, TraceRow};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result, check_finite, check_len};
 use crate::objective::{Objective, Point};
 use crate::restricted::{self, Ended, InnerOptions, Restricted};
@@ -56,6 +57,8 @@ pub(super) struct Run<'a> {
     pub budget: Budget,
     pub iterations: usize,
     limits: Limits,
+    /// The best feasible point so far, kept where somebody may cancel the run.
+    best: RefCell<Option<Iterate>>,
     watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
     trace: Vec<TraceRow>,
     started: Instant,
@@ -120,7 +123,8 @@ impl<'a> Run<'a> {
             objective,
             budget,
             iterations: 0,
-            limits: *limits,
+            limits: limits.clone(),
+            best: RefCell::new(None),
             watch,
             trace: Vec::new(),
             started: Instant::now(),
@@ -129,6 +133,45 @@ impl<'a> Run<'a> {
             spare: RefCell::new(None),
             last: RefCell::new(None),
         })
+    }
+
+    /// Does the work of a solver; where that is cancelled on the way, the best point it has seen is the answer, or
+    /// failing that the start as it stands.
+    pub fn unless_cancelled(
+        mut self,
+        start: Option<&Solution>,
+        work: impl FnOnce(&mut Self) -> Result<Solution>,
+    ) -> Result<Solution> {
+        match work(&mut self) {
+            Err(Error::Cancelled) => {
+                let known = self.best.take();
+                let best = known.map_or_else(|| self.stand(start), Ok)?;
+                self.finish(best, Status::Stopped)
+            }
+            done => done,
+        }
+    }
+
+    /// The token that may end the run.
+    pub fn cancel(&self) -> &Cancel {
+        &self.limits.cancel
+    }
+
+    /// Keeps a point if it is the best so far, feasible, and somebody may ask for it.
+    fn offer(&self, support: &[usize], x: &[f64], value: f64, attained: bool) {
+        let counted = || support.iter().filter(|&&j| !self.budget.is_free(j)).count();
+        if self.limits.cancel == Cancel::NEVER || !value.is_finite() || counted() > self.budget.k {
+            return;
+        }
+        let mut best = self.best.borrow_mut();
+        if best.as_ref().is_none_or(|best| value < best.value) {
+            *best = Some(Iterate::new(support.to_vec(), x.to_vec(), value, attained));
+        }
+    }
+
+    /// [`offer`](Self::offer) of a point that is not this run's own.
+    pub fn know(&self, at: &Iterate) {
+        self.offer(&at.support, &at.x, at.value, at.attained);
     }
 
     /// The first point, debiased: f at its minimum over the coordinates of the given one cut to k, or over the free
@@ -143,10 +186,26 @@ impl<'a> Run<'a> {
 
     /// The first point as it stands: the given one cut to k, or zero with the free coordinates at their best.
     pub fn begin_at(&self, start: Option<&Solution>) -> Result<Iterate> {
-        let Some(start) = start else {
+        if start.is_none() {
             let free = self.budget.free.clone();
             let zeros = vec![0.0; free.len()];
             return self.refit(free, zeros, &InnerOptions::EXACT);
+        }
+        let first = self.stand(start)?;
+        if !first.value.is_finite() {
+            return Err(self.not_finite()?);
+        }
+        self.know(&first);
+        Ok(first)
+    }
+
+    /// The given point cut to k, or zero.
+    fn stand(&self, start: Option<&Solution>) -> Result<Iterate> {
+        let Some(start) = start else {
+            let support = self.budget.free.clone();
+            let mut x = vec![0.0; support.len()];
+            self.objective.repair(&support, &mut x)?;
+            return self.value_at(support, x);
         };
         let dim = self.objective.dim();
         check_len("coefficients of the start", start.coefficients.len(), start.support.len())?;
@@ -169,12 +228,16 @@ impl<'a> Run<'a> {
         support.sort_unstable();
         let mut x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
         self.objective.repair(&support, &mut x)?;
-        let first = self.evaluate(support, x)?;
-        if first.value.is_finite() { Ok(first) } else { Err(self.not_finite()?) }
+        self.value_at(support, x)
     }
 
     /// The point as it stands, with its value.
     pub fn evaluate(&self, support: Vec<usize>, x: Vec<f64>) -> Result<Iterate> {
+        self.limits.cancel.ask()?;
+        self.value_at(support, x)
+    }
+
+    fn value_at(&self, support: Vec<usize>, x: Vec<f64>) -> Result<Iterate> {
         let value = self.objective.value(SparseRef::new(&support, &x))?;
         // Down to nothing along a ray: the same test as the inner minimisers', for those who take no inner steps.
         let nothing = value <= 1e-9 * self.at_zero()?.abs();
@@ -219,6 +282,7 @@ impl<'a> Run<'a> {
         {
             return Ok(Rc::clone(&last.point));
         }
+        self.limits.cancel.ask()?;
         let point: Rc<dyn Point + 'a> = Rc::from(self.objective.at(at.as_sparse())?);
         let (support, x) = (at.support.clone(), at.x.clone());
         *self.last.borrow_mut() = Some(Evaluated { support, x, point: Rc::clone(&point) });
@@ -274,6 +338,7 @@ impl<'a> Run<'a> {
 
     /// [`refit`](Self::refit), also saying how it ended.
     pub fn try_refit(&self, support: Vec<usize>, x: Vec<f64>, options: &InnerOptions) -> Result<(Iterate, Ended)> {
+        self.limits.cancel.ask()?;
         let mut spare = self.spare.borrow_mut();
         let reused = match &mut *spare {
             Some(spare) => spare.change(&support)?,
@@ -297,11 +362,21 @@ impl<'a> Run<'a> {
         mut x: Vec<f64>,
         options: &InnerOptions,
     ) -> Result<(Iterate, Ended)> {
-        let outcome = restricted::minimise(restricted, &mut x, options)?;
+        let options = InnerOptions { cancel: &self.limits.cancel, ..*options };
+        let outcome = match restricted::minimise(restricted, &mut x, &options) {
+            Err(Error::Cancelled) => {
+                // As far as it came: perhaps below all that was known.
+                let value = self.objective.value(SparseRef::new(&support, &x))?;
+                self.offer(&support, &x, value, true);
+                return Err(Error::Cancelled);
+            }
+            outcome => outcome?,
+        };
         if outcome.ended == Ended::NotFinite {
             return Err(self.not_finite()?);
         }
         let attained = outcome.ended != Ended::Unattained;
+        self.offer(&support, &x, outcome.value, attained);
         Ok((Iterate::new(support, x, outcome.value, attained), outcome.ended))
     }
 
@@ -345,7 +420,8 @@ impl<'a> Run<'a> {
             dual: self.dual,
             seconds: self.started.elapsed().as_secs_f64(),
         };
-        if (self.watch)(&progress).is_break() {
+        self.know(at);
+        if (self.watch)(&progress).is_break() || self.limits.cancel.is_set() {
             return Some(Status::Stopped);
         }
         if !at.attained {
@@ -390,7 +466,7 @@ impl<'a> Run<'a> {
     }
 
     /// The answer. Numbers beyond all bounds are none: `Err`.
-    pub fn finish(mut self, best: Iterate, status: Status) -> Result<Solution> {
+    pub fn finish(&mut self, best: Iterate, status: Status) -> Result<Solution> {
         let trace = std::mem::take(&mut self.trace);
         self.solution(best, status, trace)
     }

@@ -97,7 +97,7 @@ impl Sdiht {
         let count = self.count(risk)?;
         if count == 1 {
             // All rows at once are read faster column by column, and u(a) afresh costs no more than its change.
-            let whole = Diht { step: self.step, refit: self.refit, limits: self.limits };
+            let whole = Diht { step: self.step, refit: self.refit, limits: self.limits.clone() };
             return whole.climb(self.name(), objective, sparsity, start, watch);
         }
         let mut run = Run::without_gradient(objective, sparsity, &self.limits, watch)?;
@@ -107,6 +107,9 @@ impl Sdiht {
         let mut w = vec![0.0; risk.dim()];
         loop {
             for _ in 0..count {
+                if run.cancel().is_set() {
+                    break; // and is noticed below, where the state is taken stock of
+                }
                 let chosen = rng.random_range(0..count);
                 block_step(&mut ascent, risk, chosen, &mut w);
             }
@@ -117,7 +120,7 @@ impl Sdiht {
             let point = ascent.dual.point(&ascent.a, &ascent.u);
             let mut z = risk.predictions(point.as_sparse());
             if let Some(status) = ascent.note(&mut run, &self.limits, &point, &mut z) {
-                return ascent.finish(run, self.refit, status);
+                return ascent.finish(&mut run, self.refit, status);
             }
             if risk.has_intercept() {
                 ascent.blocks = partition(risk.target().len(), count, &mut rng);

@@ -112,8 +112,14 @@ impl Solver for Svrght {
     ) -> Result<Solution> {
         let need = "samples to draw from (an empirical risk)";
         let risk = &Risk::of(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
-        let mut run = Run::without_gradient(objective, sparsity, &self.limits, watch)?;
+        let run = Run::without_gradient(objective, sparsity, &self.limits, watch)?;
         self.validate()?;
+        run.unless_cancelled(start, |run| self.search(run, risk, start))
+    }
+}
+
+impl Svrght {
+    fn search(&self, run: &mut Run, risk: &Risk, start: Option<&Solution>) -> Result<Solution> {
         let mut at = run.begin_at(start)?;
         let mut best = at.clone();
         let smoothness = Smoothness::new(risk);
@@ -125,6 +131,7 @@ impl Solver for Svrght {
         loop {
             inner.snapshot(&at)?;
             for _ in 0..steps {
+                run.cancel().ask()?;
                 let rows: Vec<usize> = (0..batch).map(|_| rng.random_range(0..risk.target().len())).collect();
                 inner.step(&rows, eta);
             }
@@ -160,7 +167,7 @@ impl Solver for Svrght {
     }
 }
 
-fn finish(run: Run, mut best: Iterate, refit: bool, status: Status) -> Result<Solution> {
+fn finish(run: &mut Run, mut best: Iterate, refit: bool, status: Status) -> Result<Solution> {
     if refit {
         let refitted = run.refit(best.support.clone(), best.x.clone(), &InnerOptions::EXACT)?;
         if refitted.value <= best.value {

@@ -20,7 +20,7 @@ fn a_loose_tolerance_leaves_a_gap_and_says_so() {
         let least = Exact::default().fit(&risk, &Sparsity::new(3)).unwrap();
         for tolerance in [0.5, 0.1, 1e-3] {
             let limits = Limits { tolerance, ..Exact::default().limits };
-            let loose = Exact { limits }.fit(&risk, &Sparsity::new(3)).unwrap();
+            let loose = Exact { limits: limits.clone() }.fit(&risk, &Sparsity::new(3)).unwrap();
             let bound = loose.lower_bound().unwrap();
             assert!(bound <= least.value, "seed {seed}, {tolerance}: {bound} above {}", least.value);
             assert_eq!(loose.status, Status::Optimal);
@@ -39,7 +39,7 @@ fn optimal_is_said_with_a_gap_within_the_tolerance_only() {
     let risk = problem.risk();
     for tolerance in [1e-6, 1e-9, 1e-15] {
         let limits = Limits { tolerance, ..Exact::default().limits };
-        let solution = Exact { limits }.fit(&risk, &Sparsity::new(4)).unwrap();
+        let solution = Exact { limits: limits.clone() }.fit(&risk, &Sparsity::new(4)).unwrap();
         let gap = solution.value - solution.lower_bound().unwrap();
         match solution.status {
             Status::Optimal => assert!(gap <= tolerance * solution.value, "{gap:e}"),

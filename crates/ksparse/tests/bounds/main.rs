@@ -63,11 +63,12 @@ struct Claim {
 }
 
 fn claims(case: &Case, risk: &Risk, sparsity: &Sparsity) -> Vec<Claim> {
-    let limits = Limits { tolerance: case.tolerance, max_iterations: 40, time_limit: Some(5 * MOMENT) };
+    let limits =
+        Limits { tolerance: case.tolerance, max_iterations: 40, time_limit: Some(5 * MOMENT), ..Limits::default() };
     let solvers: [Box<dyn Solver>; 3] = [
-        Box::new(Exact { limits: Limits { max_iterations: 60, ..limits } }),
-        Box::new(Diht { limits, ..Diht::default() }),
-        Box::new(Sdiht { limits, blocks: Some(3), ..Sdiht::default() }),
+        Box::new(Exact { limits: Limits { max_iterations: 60, ..limits.clone() } }),
+        Box::new(Diht { limits: limits.clone(), ..Diht::default() }),
+        Box::new(Sdiht { limits: limits.clone(), blocks: Some(3), ..Sdiht::default() }),
     ];
     let mut claims = Vec::new();
     for solver in &solvers {

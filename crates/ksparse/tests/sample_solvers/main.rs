@@ -96,10 +96,10 @@ fn the_bits_do_not_depend_on_the_threads() {
             [("dense", dense.risk()), ("sparse", sparse.risk_on(sparse.x.csc())), ("scaled", sparse.risk_on(scaled))];
         let limits = Limits { max_iterations: 4, ..Limits::default() };
         let solvers: [Box<dyn Solver>; 4] = [
-            Box::new(Diht { limits, ..Diht::default() }),
-            Box::new(Sdiht { limits, blocks: Some(3), ..Sdiht::default() }),
-            Box::new(Sdiht { limits, blocks: Some(50), ..Sdiht::default() }),
-            Box::new(Svrght { limits, batch: Some(20), ..Svrght::default() }),
+            Box::new(Diht { limits: limits.clone(), ..Diht::default() }),
+            Box::new(Sdiht { limits: limits.clone(), blocks: Some(3), ..Sdiht::default() }),
+            Box::new(Sdiht { limits: limits.clone(), blocks: Some(50), ..Sdiht::default() }),
+            Box::new(Svrght { limits: limits.clone(), batch: Some(20), ..Svrght::default() }),
         ];
         for (design, risk) in &risks {
             for solver in &solvers {
@@ -122,9 +122,9 @@ fn the_storage_does_not_matter() {
     for (name, problem) in draws(0..20) {
         let limits = Limits { max_iterations: 40, tolerance: 0.0, ..Limits::default() };
         let solvers: [Box<dyn Solver>; 3] = [
-            Box::new(Diht { limits, refit: false, ..Diht::default() }),
-            Box::new(Sdiht { limits, blocks: Some(5), refit: false, ..Sdiht::default() }),
-            Box::new(Svrght { limits, batch: Some(8), refit: false, ..Svrght::default() }),
+            Box::new(Diht { limits: limits.clone(), refit: false, ..Diht::default() }),
+            Box::new(Sdiht { limits: limits.clone(), blocks: Some(5), refit: false, ..Sdiht::default() }),
+            Box::new(Svrght { limits: limits.clone(), batch: Some(8), refit: false, ..Svrght::default() }),
         ];
         for solver in &solvers {
             let mut answers = (problem.x.every_storage().into_iter())
@@ -162,9 +162,9 @@ fn nothing_overflows_down_to_the_smallest_ridge() {
                 let steps = [DualStep::Adaptive, DualStep::Fixed(1.0), DualStep::Shifted, DualStep::Theory];
                 for step in &steps[..if smooth { 4 } else { 2 }] {
                     let solvers: [Box<dyn Solver>; 3] = [
-                        Box::new(Diht { step: *step, limits, refit: false }),
-                        Box::new(Sdiht { step: *step, limits, refit: false, ..Sdiht::default() }),
-                        Box::new(Svrght { limits, ..Svrght::default() }),
+                        Box::new(Diht { step: *step, limits: limits.clone(), refit: false }),
+                        Box::new(Sdiht { step: *step, limits: limits.clone(), refit: false, ..Sdiht::default() }),
+                        Box::new(Svrght { limits: limits.clone(), ..Svrght::default() }),
                     ];
                     for solver in solvers {
                         let what = format!("{} on {loss:?}, lambda {lambda}, {step:?}", solver.name());
@@ -260,9 +260,9 @@ fn limits_and_watchers_end_a_run() {
     let risk = problem.risk();
     let limited = |limits: Limits| -> [Box<dyn Solver>; 3] {
         [
-            Box::new(Diht { limits, ..Diht::default() }),
-            Box::new(Sdiht { limits, ..Sdiht::default() }),
-            Box::new(Svrght { limits, ..Svrght::default() }),
+            Box::new(Diht { limits: limits.clone(), ..Diht::default() }),
+            Box::new(Sdiht { limits: limits.clone(), ..Sdiht::default() }),
+            Box::new(Svrght { limits: limits.clone(), ..Svrght::default() }),
         ]
     };
     let k = Sparsity::new(12);
@@ -315,7 +315,7 @@ fn diht_proves_the_optimum_wherever_the_condition_holds() {
                 let (optimum, support, w) = brute_force(&risk, 2);
                 // Bounds never exceed it, whatever the method did.
                 let limits = Limits { tolerance: 1e-7, max_iterations: 3000, ..Limits::default() };
-                let diht = Diht { limits, ..Diht::default() }.fit(&risk, &Sparsity::new(2)).unwrap();
+                let diht = Diht { limits: limits.clone(), ..Diht::default() }.fit(&risk, &Sparsity::new(2)).unwrap();
                 let bound = diht.trace.last().unwrap().dual.unwrap();
                 assert!(bound <= optimum * (1.0 + 1e-9), "{name}: {bound} above {optimum}");
                 total += 1;
@@ -330,7 +330,8 @@ fn diht_proves_the_optimum_wherever_the_condition_holds() {
                     held += 1;
                     assert_eq!(diht.support, support, "{name}");
                     assert!(diht.value - bound < 1e-6 * optimum.max(1.0), "{name}: {} {bound}", diht.value);
-                    let sdiht = Sdiht { limits, ..Sdiht::default() }.fit(&risk, &Sparsity::new(2)).unwrap();
+                    let sdiht =
+                        Sdiht { limits: limits.clone(), ..Sdiht::default() }.fit(&risk, &Sparsity::new(2)).unwrap();
                     let bound = sdiht.trace.last().unwrap().dual.unwrap();
                     assert!(sdiht.value - bound < 1e-6 * optimum.max(1.0), "{name}, blocks: {} {bound}", sdiht.value);
                 } else if smooth && inside < 0.99 * outside / lambda {

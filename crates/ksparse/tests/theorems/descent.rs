@@ -82,7 +82,7 @@ fn f_never_rises_under_the_adaptive_step() {
             let risk = if seed % 5 == 0 { risk.with_intercept() } else { risk };
             for debias in [Debias::Exact, Debias::NewtonStep, Debias::GradientStep, Debias::Nothing] {
                 let limits = Limits { max_iterations: 80, ..Limits::default() };
-                let solver = Grahtp { debias, limits, scaled: seed % 2 == 1, ..Grahtp::default() };
+                let solver = Grahtp { debias, limits: limits.clone(), scaled: seed % 2 == 1, ..Grahtp::default() };
                 assert_descends(&solver, &risk, k, None, &format!("{loss:?}, seed {seed}, {debias:?}"));
             }
         }

@@ -63,7 +63,7 @@ fn watched(
 
 /// No tolerance: only a method's own end, or this many iterations.
 fn at_most(max_iterations: usize) -> Limits {
-    Limits { tolerance: 0.0, max_iterations, time_limit: None }
+    Limits { tolerance: 0.0, max_iterations, ..Limits::default() }
 }
 
 fn norm(v: &[f64]) -> f64 {

@@ -184,7 +184,7 @@ impl Restricted for RestrictedRisk<'_> {
             Outcome { value: risk.value(SparseRef::new(&self.support, x)), iterations: 0, ended: Ended::MaxIterations };
         if !self.ridge.contains(&0.0) {
             let ascent = DualCoordinates::new(&*self.columns, &*risk.loss, risk.target(), &risk.weights, risk.ridge);
-            outcome = ascent.minimise(x, &options, 20);
+            outcome = ascent.minimise(x, &options, 20)?;
         }
         if outcome.ended != Ended::MaxIterations || !outcome.value.is_finite() {
             return Ok(Some(outcome));

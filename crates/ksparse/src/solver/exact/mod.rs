@@ -63,7 +63,7 @@ pub struct Exact {
 
 impl Default for Exact {
     fn default() -> Self {
-        Self { limits: Limits { tolerance: 1e-6, max_iterations: 100_000, time_limit: None } }
+        Self { limits: Limits { tolerance: 1e-6, max_iterations: 100_000, ..Limits::default() } }
     }
 }
 
@@ -94,27 +94,40 @@ impl Solver for Exact {
         Dual::new(risk, sparsity)?;
         let levels = self.levels(risk)?;
         let started = Instant::now();
-        let auto = Auto { limits: Limits { max_iterations: 1000, ..self.limits }, ..Auto::default() };
+        let auto = Auto { limits: Limits { max_iterations: 1000, ..self.limits.clone() }, ..Auto::default() };
         let first = auto.solve(&levels[0], sparsity, start, watch)?;
         let time_limit = self.limits.time_limit.map(|limit| limit.saturating_sub(started.elapsed()));
-        let run = Run::new(self.name(), &levels[0], sparsity, &Limits { time_limit, ..self.limits }, watch)?;
-        let best = refit(risk, &levels, first.support, first.coefficients)?;
-        if first.status == Status::Stopped {
-            return run.finish(best, Status::Stopped);
-        }
-        let deadline = self.limits.time_limit.and_then(|limit| started.checked_add(limit));
-        let tree = Tree::new(risk, &levels, sparsity, self.limits.tolerance)?.until(deadline);
-        self.search(run, tree, best, |support| {
-            let zeros = vec![0.0; support.len()];
-            refit(risk, &levels, support, zeros)
+        let limits = Limits { time_limit, ..self.limits.clone() };
+        let run = Run::new(self.name(), &levels[0], sparsity, &limits, watch)?;
+        run.unless_cancelled(start, |run| {
+            let options = InnerOptions { cancel: &self.limits.cancel, ..InnerOptions::EXACT };
+            let refit = |support: Vec<usize>, x: Vec<f64>| refit(risk, &levels, support, x, &options);
+            let value = risk.value(first.as_sparse());
+            run.know(&Iterate::new(first.support.clone(), first.coefficients.clone(), value, true));
+            let best = refit(first.support, first.coefficients)?;
+            if first.status == Status::Stopped {
+                return run.finish(best, Status::Stopped);
+            }
+            let deadline = self.limits.time_limit.and_then(|limit| started.checked_add(limit));
+            let tree = Tree::new(risk, &levels, sparsity, self.limits.tolerance)?.until(deadline);
+            self.search(run, tree, best, |support| {
+                let zeros = vec![0.0; support.len()];
+                refit(support, zeros)
+            })
         })
     }
 }
 
 /// f at its minimum on a support: over the rounded forms of a loss with corners, each started from the last.
-fn refit(risk: &Risk, levels: &[Risk], support: Vec<usize>, mut x: Vec<f64>) -> Result<Iterate> {
+fn refit(
+    risk: &Risk,
+    levels: &[Risk],
+    support: Vec<usize>,
+    mut x: Vec<f64>,
+    options: &InnerOptions,
+) -> Result<Iterate> {
     for level in levels {
-        minimise(&mut *level.restrict(&support)?, &mut x, &InnerOptions::EXACT)?;
+        minimise(&mut *level.restrict(&support)?, &mut x, options)?;
     }
     let value = risk.value(SparseRef::new(&support, &x));
     Ok(Iterate::new(support, x, value, true))
@@ -123,7 +136,7 @@ fn refit(risk: &Risk, levels: &[Risk], support: Vec<usize>, mut x: Vec<f64>) -> 
 impl Exact {
     fn search(
         &self,
-        run: Run,
+        run: &mut Run,
         mut tree: Tree,
         mut best: Iterate,
         refit: impl Fn(Vec<usize>) -> Result<Iterate>,
@@ -135,6 +148,9 @@ impl Exact {
         let (run, ended) = (RefCell::new(run), Cell::new(None));
         let asked: Cell<Option<Instant>> = Cell::new(None);
         let interrupted = |best: &Iterate| {
+            if self.limits.cancel.is_set() {
+                ended.set(Some(Status::Stopped));
+            }
             if ended.get().is_none() && asked.get().is_none_or(|last| last.elapsed() > BETWEEN_QUESTIONS) {
                 asked.set(Some(Instant::now()));
                 ended.set(run.borrow_mut().poll(best, 0, None));
