@@ -48,6 +48,7 @@ impl Failure {
         if error.is_broken_pipe() {
             return Self::BrokenPipe;
         }
+        let error = worded(&error);
         Self::Work(format!("{error}; nothing was written: choose another place or make room"))
     }
 
@@ -65,8 +66,13 @@ pub fn in_file(file: &str, error: ksparse_io::Error) -> Failure {
 /// What could not be read, or makes no sense: the input's fault. See [`Failure::writing`] for the other direction.
 impl From<ksparse_io::Error> for Failure {
     fn from(error: ksparse_io::Error) -> Self {
-        Self::Input(error.to_string())
+        Self::Input(worded(&error))
     }
+}
+
+/// The message, with options by the names of the command.
+pub fn worded(error: &ksparse_io::Error) -> String {
+    error.worded(&|setting| format!("--{}", setting.name().replace(['_', ' '], "-")))
 }
 
 /// What could not be printed.
@@ -87,7 +93,10 @@ impl From<ksparse::Error> for Failure {
                 Some(flag) => Self::Input(format!("{flag} is {value}, but must be {expected}")),
                 None => Self::Input(error.to_string()),
             },
-            _ => Self::Input(error.to_string()),
+            other => match other.remedy() {
+                Some(ksparse::Remedy::AddRidge) => Self::Input(format!("{error}: give --lambda a value above 0")),
+                _ => Self::Input(error.to_string()),
+            },
         }
     }
 }

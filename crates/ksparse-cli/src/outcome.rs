@@ -5,7 +5,7 @@ use crate::prepared::Prepared;
 use crate::report::{self, Facts, Table, count, seconds, significant};
 use crate::screen::{bold, dim};
 use ksparse::select::Training;
-use ksparse::{Solution, Status};
+use ksparse::{Remedy, Solution, Status};
 use ksparse_io::Labels;
 use ksparse_io::model::{Coefficient, FORMAT, LossSpec, Model, VERSION};
 use serde::Serialize;
@@ -214,6 +214,11 @@ pub fn in_words(status: Status, solver: &str) -> String {
     match (solver, status) {
         ("exact", Status::MaxIterations) => "not proven: out of nodes".to_string(),
         ("exact", Status::TimeLimit) => "not proven: out of time".to_string(),
-        _ => status.to_string(),
+        _ => match status.remedy() {
+            Some(Remedy::AddRidge) => format!("{status} (--lambda)"),
+            Some(Remedy::MoreIterations) => format!("{status} (--max-iter)"),
+            Some(Remedy::ShorterStep) => format!("{status} (--step)"),
+            _ => status.to_string(),
+        },
     }
 }

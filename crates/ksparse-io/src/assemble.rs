@@ -4,6 +4,7 @@ use crate::error::{Error, Place, Result};
 use crate::memory::Memory;
 use crate::options::{ReadOptions, Storage};
 use crate::table::Matrix;
+use crate::words::{Setting, Words};
 use ksparse::design::{Dense, Sparse};
 
 /// Rows of sparse entries, columns ascending.
@@ -57,12 +58,10 @@ pub(crate) fn check_columns(place: impl Into<Place>, ncols: usize, options: &Rea
         return Ok(());
     }
     let (problem, remedy) = match options.features {
-        Some(p) => (format!("{ncols} columns are more than the {p} features given"), "correct --features"),
-        None => {
-            (format!("{ncols} columns are implausibly many"), "if they are meant, give their number with --features")
-        }
+        Some(p) => (format!("{ncols} columns are more than the {p} features given"), "correct "),
+        None => (format!("{ncols} columns are implausibly many"), "if they are meant, give their number with "),
     };
-    Err(Error::input(place, problem, remedy))
+    Err(Error::input(place, problem, Words::from(remedy) + Setting::Features))
 }
 
 /// From blocks of sparse rows.

@@ -12,6 +12,7 @@ use crate::source::Source;
 use crate::table::{Table, Target};
 use crate::target::Labels;
 use crate::text::{Block, Held, bare, finite, is_missing, number, parse_blocks, push_number, show};
+use crate::words::{Setting, Words};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -39,6 +40,11 @@ impl Held for Parsed {
     }
 }
 
+/// What to do about a header that is none.
+fn no_header() -> Words {
+    Words::from("if the first line is data, say ") + Setting::NoHeader
+}
+
 /// Reads the whole source.
 pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> {
     let (name, memory) = (source.name.clone(), source.memory.clone());
@@ -48,7 +54,7 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
     let blocks = parse_blocks(source, |block| plan.block(&name, block))?;
     if blocks.iter().all(|b| b.rows == 0) {
         let problem = if plan.header.is_some() { "there is a header but no row" } else { "there are no rows" };
-        return Err(Error::input(&*name, problem, "if the first line is data, say --no-header"));
+        return Err(Error::input(&*name, problem, no_header()));
     }
     let (mut values, mut labels, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     for block in blocks {
@@ -146,7 +152,7 @@ fn plan(memory: &Memory, head: &[u8], options: &ReadOptions, notes: &mut Vec<Str
     };
     let data = if header { second.as_deref() } else { Some(&top[..]) };
     let Some(data) = data else {
-        return Err(Error::input(name, "there is a header but no row", "if the first line is data, say --no-header"));
+        return Err(Error::input(name, "there is a header but no row", no_header()));
     };
     let mut names = match header {
         false => None,

@@ -1,5 +1,6 @@
 //! The one error type: which file, where in it, what was wrong, what to do.
 
+use crate::words::{Setting, Words};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -27,17 +28,17 @@ pub enum Error {
         /// Where.
         place: Box<Place>,
         /// What was found there.
-        problem: String,
+        problem: Words,
         /// What to do about it.
-        remedy: String,
+        remedy: Words,
     },
     /// What was asked does not suit the data.
     #[error("{problem}; {remedy}")]
     Request {
         /// What is wrong.
-        problem: String,
+        problem: Words,
         /// What to do about it.
-        remedy: String,
+        remedy: Words,
     },
     /// The library refused.
     #[error(transparent)]
@@ -51,13 +52,24 @@ impl Error {
     }
 
     /// Contents that cannot be used.
-    pub fn input(place: impl Into<Place>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub fn input(place: impl Into<Place>, problem: impl Into<Words>, remedy: impl Into<Words>) -> Self {
         Self::Input { place: Box::new(place.into()), problem: problem.into(), remedy: remedy.into() }
     }
 
     /// A request that cannot be granted.
-    pub fn request(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub fn request(problem: impl Into<Words>, remedy: impl Into<Words>) -> Self {
         Self::Request { problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// The message as a front end words it, which calls settings by names of its own.
+    pub fn worded(&self, name: &dyn Fn(Setting) -> String) -> String {
+        match self {
+            Self::Input { place, problem, remedy } => {
+                format!("{place}: {}; {}", problem.worded(name), remedy.worded(name))
+            }
+            Self::Request { problem, remedy } => format!("{}; {}", problem.worded(name), remedy.worded(name)),
+            other => other.to_string(),
+        }
     }
 
     /// Whether the fault is the system's (a full disk, no permission), not that of the input or the request.

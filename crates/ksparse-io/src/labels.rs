@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::table::Target;
 use crate::text::short;
+use crate::words::{Setting, Words};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -42,8 +43,11 @@ impl Labels {
                     many[..many.len().min(5)].join(", "),
                     if many.len() > 5 { ", ..." } else { "" },
                 ),
-                "name those that count as +1 with --positive (a list or range, as in 1,4,11:20), or fit a \
-                 regression (--loss squared)",
+                Words::from("name those that count as +1 with ")
+                    + Setting::Positive
+                    + " (a list or range, as in 1,4,11:20), or fit a regression ("
+                    + Setting::Loss
+                    + " squared)",
             )),
         }
     }
@@ -57,13 +61,13 @@ impl Labels {
         let show = || format!("{}{}", all[..all.len().min(8)].join(", "), if all.len() > 8 { ", ..." } else { "" });
         if yes.is_empty() {
             return Err(Error::request(
-                format!("no row has a label in --positive {positive}"),
+                Words::from("no row has a label in ") + Setting::Positive + format!(" {positive}"),
                 format!("the labels are {}", show()),
             ));
         }
         match (&yes[..], &no[..]) {
             (_, []) => Err(Error::request(
-                format!("every row has a label in --positive {positive}"),
+                Words::from("every row has a label in ") + Setting::Positive + format!(" {positive}"),
                 format!("leave some for the other class; the labels are {}", show()),
             )),
             // Two classes of which one is chosen: both names are worth remembering.
@@ -199,7 +203,7 @@ impl Selection {
         for item in text.split(',').map(str::trim) {
             if item.is_empty() {
                 return Err(Error::request(
-                    format!("--positive `{text}` has an empty entry"),
+                    Words::from(Setting::Positive) + format!(" `{text}` has an empty entry"),
                     "write a list or range of labels, as in 1,4,11:20",
                 ));
             }
@@ -212,7 +216,7 @@ impl Selection {
             {
                 if low > high {
                     return Err(Error::request(
-                        format!("--positive `{item}` is a range that holds nothing"),
+                        Words::from(Setting::Positive) + format!(" `{item}` is a range that holds nothing"),
                         format!("did you mean {high}:{low}?"),
                     ));
                 }
@@ -270,7 +274,7 @@ mod tests {
         let message = Labels::find(&numbers(&[1.0, 1.0])).unwrap_err().to_string();
         assert!(message.contains("one class only, 1"), "{message}");
         let message = Labels::find(&numbers(&[1.0, 2.0, 3.0])).unwrap_err().to_string();
-        assert!(message.contains("3 classes (1, 2, 3)") && message.contains("--positive"), "{message}");
+        assert!(message.contains("3 classes (1, 2, 3)") && message.contains("`positive`"), "{message}");
     }
 
     #[test]

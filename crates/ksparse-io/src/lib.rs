@@ -54,6 +54,7 @@ mod svmlight;
 mod table;
 mod target;
 mod text;
+mod words;
 mod write;
 
 pub use destination::{check_outputs, is_standard_output};
@@ -67,4 +68,5 @@ pub use output::{remove_unfinished, write_atomically};
 pub use read::{read, read_bytes};
 pub use table::{Matrix, MatrixRef, Table, Target};
 pub use target::target_beside;
+pub use words::{Setting, Words};
 pub use write::{convert, write};

@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::table::MatrixRef;
+use crate::words::{Setting, Words};
 use ksparse::design::{Dense, Sparse};
 use memmap2::Mmap;
 use std::fs::File;
@@ -43,10 +44,9 @@ impl Mapped {
         // SAFETY: the map is read-only and private to this process. Someone else writing to the file meanwhile could
         // change the bytes under us: values may then be wrong, but every index is checked again by the slices it is
         // used on. We ourselves never write in place, but beside and rename.
-        let map = unsafe { Mmap::map(file) }.map_err(|source| Error::Io {
-            file: name.to_string(),
-            action: "map into memory (--no-mmap reads instead)",
-            source,
+        let map = unsafe { Mmap::map(file) }.map_err(|source| {
+            let remedy = Words::from("read it instead: ") + Setting::NoMmap;
+            Error::input(name, format!("cannot map into memory: {source}"), remedy)
         })?;
         // SAFETY: the bytes stay where they are until `_map` is dropped, which is after `matrix`. `build` cannot keep
         // them elsewhere in this crate: `T` is made of owned parts (see `ksb.rs`), and `view` shortens the lifetime.

@@ -5,6 +5,7 @@
 //! every allocation whose size a file decides and the system does not grant.
 
 use crate::error::{Error, Result};
+use crate::words::{Setting, Words};
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -65,7 +66,9 @@ impl Memory {
         Error::input(
             &*self.name,
             format!("{what} do not fit into memory: {} are needed, {} are to be had", size(bytes), size(self.limit)),
-            "check the sizes the file claims; if they are meant, raise --memory or use a machine that has more",
+            Words::from("check the sizes the file claims; if they are meant, raise ")
+                + Setting::Memory
+                + " or use a machine that has more",
         )
     }
 }
@@ -114,7 +117,7 @@ mod tests {
         memory.take(600, String::new).unwrap();
         let error = memory.take(600, || "3 rows".into()).unwrap_err().to_string();
         assert!(error.contains("x.mtx: 3 rows do not fit into memory: 1.2 kB are needed, 1.0 kB"), "{error}");
-        assert!(error.contains("--memory"), "{error}");
+        assert!(error.contains("`memory`"), "{error}");
         assert_eq!(memory.room(), 400);
         assert!(memory.take(usize::MAX, String::new).is_err() && memory.take(400, String::new).is_ok());
         assert!(memory.zeros::<f64>(usize::MAX, String::new).is_err());

@@ -138,7 +138,7 @@ impl From<LossSpec> for LossFields {
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// It is no JSON, or not that of a model.
-    #[error("not a ksparse model: {0}; give a file written by `ksparse fit -o` or `ksparse path -o`")]
+    #[error("not a ksparse model: {0}; give a model file that ksparse has written")]
     NotAModel(String),
     /// A later version of this library wrote it.
     #[error("a model of version {0}, but this ksparse reads versions up to {VERSION}: update ksparse")]

@@ -10,6 +10,7 @@ use crate::source::Source;
 use crate::table::{MatrixRef, Table, Target};
 use crate::target::Labels;
 use crate::text;
+use crate::words::{Setting, Words};
 use bytes::Bytes;
 use parquet::basic::{ConvertedType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -99,7 +100,7 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
                 target = Some(Labels::join(vec![labels]));
             }
             (_, Column::Words(_)) => {
-                let remedy = "leave the column out with --drop";
+                let remedy = Words::from("leave the column out with ") + Setting::Drop;
                 return Err(Error::input(place(), "the column holds words, not numbers", remedy));
             }
             (role, Column::Numbers(numbers)) => {
@@ -155,7 +156,7 @@ fn column(reader: &dyn FileReader, j: usize, nrows: usize, place: &impl Fn() -> 
                 words.extend(all(r, rows, place)?.iter().map(|w| String::from_utf8_lossy(w.data()).into_owned()));
             }
             _ => {
-                let remedy = "write it as a number (double) or leave it out with --drop";
+                let remedy = Words::from("write it as a number (double) or leave it out with ") + Setting::Drop;
                 return Err(Error::input(place(), "the type of the column is not read", remedy));
             }
         }

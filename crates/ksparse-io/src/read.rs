@@ -8,6 +8,7 @@ use crate::roles::{self, Columns, Role};
 use crate::source::Source;
 use crate::table::{Matrix, MatrixRef, Table, Target};
 use crate::text::FINITE;
+use crate::words::{Setting, Words};
 use crate::{delimited, ksb, mtx, npy, npz, svmlight, target};
 use ksparse::design::{Dense, Sparse};
 use std::path::Path;
@@ -37,7 +38,8 @@ fn read_source(mut source: Source, path: &Path, options: &ReadOptions) -> Result
     if let Some(p) = options.features {
         source.memory.check_shape(0, p)?;
         if p >= u32::MAX as usize {
-            return Err(Error::request(format!("--features {p} is more than 2^32 - 2"), "give the number of columns"));
+            let problem = Words::from(Setting::Features) + format!(" {p} is more than 2^32 - 2");
+            return Err(Error::request(problem, "give the number of columns"));
         }
     }
     let table = match format {
@@ -65,7 +67,7 @@ fn read_parquet(source: &mut Source, _: &ReadOptions) -> Result<Table> {
     Err(Error::input(
         &*source.name,
         "this program was built without Parquet",
-        "build it with `--features parquet`, or save the table as csv",
+        "build it with the feature `parquet`, or save the table as csv",
     ))
 }
 
@@ -93,7 +95,7 @@ fn finish(mut table: Table, memory: &Memory, path: &Path, options: &ReadOptions)
         return Err(Error::input(
             &*table.source,
             format!("{} features, where {expected} were expected", table.ncols()),
-            "give the columns the model was fitted on, or correct --features",
+            Words::from("give the columns the model was fitted on, or correct ") + Setting::Features,
         ));
     }
     if let Some(note) = table.names.as_mut().and_then(|names| distinguish(names)) {

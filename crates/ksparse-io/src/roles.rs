@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::names::{NotFound, find_column};
 use crate::options::{Need, ReadOptions};
+use crate::words::{Setting, Words};
 
 /// What a column is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,19 +36,20 @@ pub(crate) struct Columns<'a> {
 pub(crate) fn assign(columns: &Columns<'_>, options: &ReadOptions, notes: &mut Vec<String>) -> Result<Vec<Role>> {
     let ncols = columns.words.len();
     let mut roles = vec![Role::Feature; ncols];
-    let complain = |option: &str, name: &str, no: NotFound| {
-        Error::input(columns.file, format!("{option}: {} column `{name}`", no.many()), no.hint())
+    let complain = |option: Setting, name: &str, no: NotFound| {
+        let problem = Words::from(option) + format!(": {} column `{name}`", no.many());
+        Error::input(columns.file, problem, no.hint())
     };
     let find =
-        |option: &str, name: &str| find_column(name, columns.names, ncols).map_err(|no| complain(option, name, no));
+        |option: Setting, name: &str| find_column(name, columns.names, ncols).map_err(|no| complain(option, name, no));
     for name in &options.drop {
-        roles[find("--drop", name)?] = Role::Skip;
+        roles[find(Setting::Drop, name)?] = Role::Skip;
     }
-    let mut take = |j: usize, role: Role, option: &str| {
+    let mut take = |j: usize, role: Role, option: Setting| {
         if roles[j] != Role::Feature {
             return Err(Error::input(
                 columns.file,
-                format!("{option}: column {} has another use already", columns.call(j)),
+                Words::from(option) + format!(": column {} has another use already", columns.call(j)),
                 "a column can be the target, the weights or left out, but only one of them",
             ));
         }
@@ -55,14 +57,14 @@ pub(crate) fn assign(columns: &Columns<'_>, options: &ReadOptions, notes: &mut V
         Ok(())
     };
     if let Some(name) = &options.weights {
-        take(find("--weights", name)?, Role::Weights, "--weights")?;
+        take(find(Setting::Weights, name)?, Role::Weights, Setting::Weights)?;
     }
     match (&options.target, options.need) {
         (_, Need::Absent) => {}
         (Some(name), need) => match find_column(name, columns.names, ncols) {
-            Ok(j) => take(j, Role::Target, "--target")?,
+            Ok(j) => take(j, Role::Target, Setting::Target)?,
             Err(no) if need == Need::Required || matches!(no, NotFound::Several(_)) => {
-                return Err(complain("--target", name, no));
+                return Err(complain(Setting::Target, name, no));
             }
             Err(_) => notes.push(format!("there is no column `{name}`: the rows have no target")),
         },
@@ -84,7 +86,7 @@ pub(crate) fn assign(columns: &Columns<'_>, options: &ReadOptions, notes: &mut V
         return Err(Error::input(
             columns.file,
             "no column is left for the features",
-            "check --target, --weights and --drop",
+            Words::from("check ") + Setting::Target + ", " + Setting::Weights + " and " + Setting::Drop,
         ));
     }
     Ok(roles)
@@ -129,13 +131,16 @@ impl Columns<'_> {
         };
         let ncols = self.words.len();
         let remedy = match self.names {
-            Some(_) if candidates.is_empty() => format!(
-                "name it with --target NAME (or its number, from 1); the columns are {}{}",
-                list(&mut (0..ncols.min(5))),
-                if ncols > 5 { ", ..." } else { "" }
-            ),
-            Some(_) => "say so with --target NAME".into(),
-            None => format!("give its number with --target, from 1 to {ncols} (-1 is the last)"),
+            Some(_) if candidates.is_empty() => {
+                let (first, more) = (list(&mut (0..ncols.min(5))), if ncols > 5 { ", ..." } else { "" });
+                let columns = format!(" NAME (or its number, from 1); the columns are {first}{more}");
+                Words::from("name it with ") + Setting::Target + columns
+            }
+            Some(_) => Words::from("say so with ") + Setting::Target + " NAME",
+            None => {
+                let numbers = format!(", from 1 to {ncols} (-1 is the last)");
+                Words::from("give its number with ") + Setting::Target + numbers
+            }
         };
         Error::input(self.file, problem, remedy)
     }

@@ -9,6 +9,7 @@ use crate::source::Source;
 use crate::table::{Matrix, MatrixRef, Table, Target};
 use crate::target::Labels;
 use crate::text::{Block, Held, finite, for_blocks, number, push_number, show};
+use crate::words::{Setting, Words};
 use std::io::{self, Write};
 
 /// What one block holds.
@@ -93,7 +94,7 @@ impl Survey {
             return Err(Error::input(
                 Place::line(name, without.unwrap_or(1)),
                 "the lines have no label",
-                "start every line with its label, or name a file of labels with --target-file",
+                Words::from("start every line with its label, or name a file of labels with ") + Setting::TargetFile,
             ));
         }
         if self.nrows == 0 {
@@ -205,15 +206,17 @@ impl<'a> Reader<'a> {
     fn bad_index(&self, index: u64, column: u64, after: u64, place: Place) -> Error {
         let limit = self.options.column_limit();
         if index == 0 && !self.options.zero_based {
-            Error::input(place, "index 0, but indices count from 1", "if this file counts from 0, say --zero-based")
+            let remedy = Words::from("if this file counts from 0, say ") + Setting::ZeroBased;
+            Error::input(place, "index 0, but indices count from 1", remedy)
         } else if column >= limit as u64 {
             let (problem, remedy) = match self.options.features {
-                Some(p) => {
-                    (format!("index {index} is beyond the {p} features given"), "raise --features or correct the line")
-                }
+                Some(p) => (
+                    format!("index {index} is beyond the {p} features given"),
+                    Words::from("raise ") + Setting::Features + " or correct the line",
+                ),
                 None => (
                     format!("index {index} is implausibly large"),
-                    "if it is meant, give the number of columns with --features",
+                    Words::from("if it is meant, give the number of columns with ") + Setting::Features,
                 ),
             };
             Error::input(place, problem, remedy)
@@ -247,7 +250,7 @@ fn check_word(label: &[u8], place: Place) -> Result<()> {
         return Err(Error::input(
             place,
             format!("several labels, `{}`", show(label)),
-            "choose one label per row; if this is comma-separated text, say --format csv",
+            Words::from("choose one label per row; if this is comma-separated text, say ") + Setting::Format + " csv",
         ));
     }
     Ok(())

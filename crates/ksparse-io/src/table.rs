@@ -5,6 +5,7 @@ use crate::mapped::Mapped;
 use crate::names::find_column;
 use crate::options::{Compression, Format};
 use crate::text::short;
+use crate::words::{Setting, Words};
 use ksparse::design::{Dense, Design, Sparse};
 
 /// The contents of a file.
@@ -91,7 +92,7 @@ impl Table {
             Error::input(
                 &*self.source,
                 "there is no target",
-                "name its column with --target or its file with --target-file",
+                Words::from("name its column with ") + Setting::Target + " or its file with " + Setting::TargetFile,
             )
         })
     }
@@ -229,7 +230,7 @@ impl Target {
                 let (row, value) = odd.map_or((0, ""), |(i, v)| (i, v));
                 Err(Error::request(
                     format!("the target of row {} is `{value}`, not a number", row + 1),
-                    "name another target, or use a loss for two classes (--loss logistic)",
+                    Words::from("name another target, or use a loss for two classes (") + Setting::Loss + " logistic)",
                 ))
             }
         }

@@ -3,6 +3,7 @@
 use crate::error::{Error, Place, Result};
 use crate::memory::Memory;
 use crate::source::{Source, read_error};
+use crate::words::{Setting, Words};
 use rayon::prelude::*;
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -213,7 +214,7 @@ pub(crate) fn finite(text: &[u8], place: impl FnOnce() -> Place) -> Result<f64> 
         None => Err(Error::input(
             place(),
             format!("`{}` is not a number", show(text)),
-            "check the format of the file, or leave a column of words out with --drop",
+            Words::from("check the format of the file, or leave a column of words out with ") + Setting::Drop,
         )),
     }
 }

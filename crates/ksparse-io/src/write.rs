@@ -6,6 +6,7 @@ use crate::output::write_atomically;
 use crate::read::read;
 use crate::source::Source;
 use crate::table::{Table, Target};
+use crate::words::{Setting, Words};
 use crate::{delimited, ksb, mtx, npy, npz, svmlight, target};
 use std::io::{self, Write};
 use std::path::Path;
@@ -21,7 +22,8 @@ pub fn write(table: &Table, path: &Path, options: &WriteOptions) -> Result<Vec<S
         None => {
             return Err(Error::request(
                 format!("{}: the name does not say which format to write", path.display()),
-                "end it in .svm, .csv, .tsv, .npy, .npz, .mtx, .ksb or .parquet, or say --format",
+                Words::from("end it in .svm, .csv, .tsv, .npy, .npz, .mtx, .ksb or .parquet, or say ")
+                    + Setting::Format,
             ));
         }
     };

@@ -33,10 +33,10 @@ fn svmlight() {
         Format::Svmlight,
         &[
             ("\n\n# nothing\n", &["no rows"]),
-            ("1 1:2\n1 0:3\n", &["line 2, byte 3", "index 0", "--zero-based"]),
+            ("1 1:2\n1 0:3\n", &["line 2, byte 3", "index 0", "`zero_based`"]),
             ("1 -4:3\n", &["line 1, byte 3", "index -4 is negative"]),
-            ("1 99999999999999999999999:3\n", &["line 1", "implausibly large", "--features"]),
-            ("1 4000000000:3\n", &["line 1", "implausibly large", "--features"]),
+            ("1 99999999999999999999999:3\n", &["line 1", "implausibly large", "`features`"]),
+            ("1 4000000000:3\n", &["line 1", "implausibly large", "`features`"]),
             ("1 3:1 2:1\n", &["line 1, byte 7", "index 2 comes after a larger one", "sort"]),
             ("1 1:1\n\n-1 2:1 2:5\n", &["line 3, byte 8", "index 2 stands twice"]),
             ("1 1:nan\n", &["line 1, byte 5", "`nan` is not finite", "impute"]),
@@ -49,7 +49,7 @@ fn svmlight() {
             ("1 1:1 2\n", &["line 1, byte 7", "`2` where an index:value pair was expected", "cut short"]),
             ("1 1:1 :2\n", &["is not an index"]),
             ("1 1:1\n2:3\n", &["line 2", "no label"]),
-            ("1:1\n2:3\n", &["line 1", "no label", "--target-file"]),
+            ("1:1\n2:3\n", &["line 1", "no label", "`target_file`"]),
             ("1,3 1:1\n", &["several labels", "csv"]),
             ("\u{1}x 1:1\n", &["line 1", "is not text"]),
             ("1\n-1\n", &["no features"]),
@@ -86,7 +86,7 @@ fn delimited() {
             ("y,a,b\n1,2,inf\n", &["line 2, column `b`", "not finite"]),
             ("y,a,b\n1,,3\n", &["line 2, column `a`", "missing"]),
             ("y,a,b\n1,2,3\n1,NA,3\n", &["line 3, column `a`", "missing (`NA`)"]),
-            ("y,a,b\n1,2,3\n4,red,6\n", &["line 3, column `a`", "`red` is not a number", "--drop"]),
+            ("y,a,b\n1,2,3\n4,red,6\n", &["line 3, column `a`", "`red` is not a number", "`drop`"]),
             ("y,a,b\n1,2,3\n,2,3\n", &["line 3, column `y`", "the target is missing"]),
             ("y,a,b\n1,2,3\nnan,2,3\n", &["line 3, column `y`", "not finite"]),
             ("1,2,3\n4,x,6\n", &["line 2, column 2", "`x` is not a number"]),
@@ -104,11 +104,11 @@ fn the_target_must_be_found() {
     };
     let asks = read("a,b,c\n1,2,3\n", None);
     assert!(
-        asks.contains("which column is the target?") && asks.contains("`a`, `b`, `c`") && asks.contains("--target"),
+        asks.contains("which column is the target?") && asks.contains("`a`, `b`, `c`") && asks.contains("`target`"),
         "{asks}"
     );
     let asks = read("1 2 3\n4 5 6\n", None);
-    assert!(asks.contains("from 1 to 3") && asks.contains("--target"), "{asks}");
+    assert!(asks.contains("from 1 to 3") && asks.contains("`target`"), "{asks}");
     let two = read("y,label,c\n1,2,3\n", None);
     assert!(two.contains("`y`, `label`"), "{two}");
     let typo = read("sample,response,c\n1,2,3\n", Some("respons"));
@@ -152,7 +152,7 @@ fn matrix_market() {
     let dense = ReadOptions { storage: Storage::Dense, need: Need::Absent, ..ReadOptions::default() };
     assert!(message(huge.as_bytes(), &dense).contains("do not fit into memory"));
     let no_target = message(with("1 1 1\n1 1 5\n").as_bytes(), &ReadOptions::default());
-    assert!(no_target.contains("no target") && no_target.contains("--target-file"), "{no_target}");
+    assert!(no_target.contains("no target") && no_target.contains("`target_file`"), "{no_target}");
 }
 
 fn npy(descr: &str, order: &str, shape: &str, data: &[u8]) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! Errors of the library as Python exceptions, variant by variant.
 
-use ksparse::Error;
+use ksparse::{Error, Remedy};
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyValueError};
 use pyo3::{PyErr, Python};
 
@@ -17,7 +17,10 @@ pub fn to_py(error: Error) -> PyErr {
         Error::InvalidOption { option, value, expected } => {
             format!("{} is {value}, but must be {expected}", parameter(option))
         }
-        other => other.to_string(),
+        other => match other.remedy() {
+            Some(Remedy::AddRidge) => format!("{other}: use a positive alpha"),
+            _ => other.to_string(),
+        },
     };
     match error {
         Error::Shape { .. }

@@ -23,6 +23,7 @@ pub fn solution<'py>(py: Python<'py>, solution: Solution) -> PyResult<Bound<'py,
     out.set_item("status", solution.status.code())?;
     out.set_item("converged", solution.status.converged())?;
     out.set_item("message", solution.status.to_string())?;
+    out.set_item("remedy", solution.status.remedy().map(|remedy| remedy.code()))?;
     out.set_item("support", indices(py, solution.support))?;
     out.set_item("coef", solution.coefficients.into_pyarray(py))?;
     Ok(out)

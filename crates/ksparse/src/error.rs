@@ -112,7 +112,51 @@ pub enum Error {
     },
 }
 
+/// What would help, for a front end to say in its own words: the library does not know what an option is called there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// A ridge above 0.
+    AddRidge,
+    /// More iterations.
+    MoreIterations,
+    /// A shorter step, or the solver's own.
+    ShorterStep,
+}
+
+impl Remedy {
+    /// One word for programs.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::AddRidge => "add-ridge",
+            Self::MoreIterations => "more-iterations",
+            Self::ShorterStep => "shorter-step",
+        }
+    }
+}
+
+/// What solvers ask for that make do with subgradients.
+pub(crate) const SMOOTH_OR_RIDGE: &str = "a smooth loss, or a ridge with a loss that has corners";
+
 impl Error {
+    /// What would help, where an option would.
+    ///
+    /// ```
+    /// use ksparse::{Auto, Remedy, Risk, Solver, Sparsity, design::Dense, loss::Hinge};
+    /// let x = Dense::from_columns(2, 1, vec![1.0, -1.0])?;
+    /// let risk = Risk::new(&x, &[1.0, -1.0], Hinge)?;
+    /// let refused = Auto::default().fit(&risk, &Sparsity::new(1)).unwrap_err();
+    /// assert_eq!(refused.remedy(), Some(Remedy::AddRidge));
+    /// # Ok::<(), ksparse::Error>(())
+    /// ```
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Unsupported { need, .. } if *need == SMOOTH_OR_RIDGE => Some(Remedy::AddRidge),
+            Self::InvalidOption { option: "lambda", .. } => Some(Remedy::AddRidge),
+            _ => None,
+        }
+    }
+
     /// What an objective returns when it cannot be evaluated; solvers hand it to their caller as it is.
     pub fn evaluation(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Evaluation(Cause(Arc::from(cause.into())))

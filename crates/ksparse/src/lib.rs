@@ -167,7 +167,7 @@ pub mod theory;
 mod threads;
 
 pub use cancel::Cancel;
-pub use error::{Cause, Error, Result};
+pub use error::{Cause, Error, Remedy, Result};
 pub use linalg::MatrixMut;
 pub use objective::{Custom, LinearModel, Objective, Risk};
 pub use path::{Grid, Path};

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every room, left to right.
-const FLOW: [&str; 19] = [
+const FLOW: [&str; 20] = [
     "error",
+    "cancel",
     "threads",
     "sparsity",
     "kernels",
@@ -84,6 +85,21 @@ fn no_downcast_and_no_faer_in_public_traits() {
             for word in ["Mat<", "MatMut<", "MatRef<", "Simd"] {
                 assert!(!body.contains(word), "{}: a public trait shows {word}", path.display());
             }
+        }
+    }
+}
+
+/// What an option is called is a front end's business.
+#[test]
+fn no_library_names_a_flag() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for path in ["ksparse/src", "ksparse-io/src", "ksparse-plot/src"].iter().flat_map(|src| sources(&crates.join(src)))
+    {
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            let flag = line.split("--").skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
+            assert!(!flag, "{}: {line}", path.display());
         }
     }
 }

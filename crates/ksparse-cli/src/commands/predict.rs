@@ -1,7 +1,7 @@
 //! `ksparse predict`: a model applied to data, and how well it does where the truth is known.
 
 use crate::args::data::ReadingArgs;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, worded};
 use crate::model_file;
 use crate::output;
 use crate::report::{self, Facts, significant};
@@ -191,7 +191,7 @@ fn scores(
         Ok(y) => y,
         Err(error) if args.score => return Err(crate::failure::in_file(&table.source, error)),
         Err(error) => {
-            screen.warn(&format!("no scores: {}: {error}", table.source));
+            screen.warn(&format!("no scores: {}: {}", table.source, worded(&error)));
             return Ok(None);
         }
     };

@@ -26,6 +26,7 @@ use crate::mapped::{Borrowed, Mapped};
 use crate::options::Format;
 use crate::source::Source;
 use crate::table::{Matrix, MatrixRef, Table, Target};
+use crate::words::Words;
 use ksparse::design::{Dense, Sparse};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -68,7 +69,7 @@ struct Layout {
     sections: [Range<usize>; 6],
 }
 
-fn damaged(name: &str, problem: impl Into<String>) -> Error {
+fn damaged(name: &str, problem: impl Into<Words>) -> Error {
     Error::input(name, problem, "the file was cut short or altered: convert the data again")
 }
 

@@ -11,6 +11,7 @@ use crate::options::{Format, ReadOptions};
 use crate::source::{Source, read_error};
 use crate::table::{Table, Target};
 use crate::text;
+use crate::words::{Setting, Words};
 use std::io::{self, Read};
 
 /// What the header says.
@@ -44,7 +45,7 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
         return Err(Error::input(
             &*name,
             format!("the array has {} dimensions instead of two", header.shape.len()),
-            "save it as rows by columns; a target alone is given with --target-file",
+            Words::from("save it as rows by columns; a target alone is given with ") + Setting::TargetFile,
         ));
     };
     let wrap = |e: Fault| e.into_error(&memory, source.compression);

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 Callback = Callable[[Progress], object]
 Prepared = tuple[Any, list[NDArray[np.float64]], NDArray[np.float64] | None]
 
-#: What is worth a warning, and what to do about it.
+#: What would help where that is worth a warning, by the core's name for it.
 ADVICE = {
-    "max-iterations": "increase max_iter, or start again from here with warm_start=True",
-    "diverged": "the step is too long: leave it to the solver, or shorten it",
-    "unattained": "the classes are separable and the coefficients grow without end: use a positive alpha",
+    "more-iterations": "increase max_iter, or start again from here with warm_start=True",
+    "shorter-step": "the step is too long: leave it to the solver, or shorten it",
+    "add-ridge": "the classes are separable and the coefficients grow without end: use a positive alpha",
 }
 
 
@@ -188,8 +188,8 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.status_ = models[0]["status"] if single else [model["status"] for model in models]
         self.trace_ = models[0]["trace"] if single else [model["trace"] for model in models]
         for model in models:
-            if model["status"] in ADVICE:
-                warnings.warn(f"{model['message']}: {ADVICE[model['status']]}.", ConvergenceWarning, stacklevel=3)
+            if model["remedy"] in ADVICE:
+                warnings.warn(f"{model['message']}: {ADVICE[model['remedy']]}.", ConvergenceWarning, stacklevel=3)
 
     def _set_models(self, models: Sequence[Model], dtype: Any) -> None:
         """What predictions need: a row of coefficients per model."""

@@ -65,6 +65,7 @@ class Solution(TypedDict):
     status: str
     converged: bool
     message: str
+    remedy: str | None
     trace: Trace
 
 class Model(Solution, total=False):

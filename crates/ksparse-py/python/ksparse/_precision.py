@@ -160,8 +160,8 @@ class SparsePrecision(EmpiricalCovariance):  # type: ignore[misc]
         self.edges_, self.partial_correlations_ = found["edges"], found["partial_correlations"]
         self.n_iter_ = max(1, found["n_iter"])
         self.objective_, self.status_, self.trace_ = found["objective"], found["status"], found["trace"]
-        if self.status_ in ADVICE:
-            warnings.warn(f"{found['message']}: {ADVICE[self.status_]}.", ConvergenceWarning, stacklevel=3)
+        if found["remedy"] in ADVICE:
+            warnings.warn(f"{found['message']}: {ADVICE[found['remedy']]}.", ConvergenceWarning, stacklevel=3)
 
 
 class SparsePrecisionCV(SparsePrecision):

@@ -64,7 +64,7 @@ pub use sdiht::Sdiht;
 pub use svrght::Svrght;
 
 use crate::cancel::Cancel;
-use crate::error::{Result, check_option};
+use crate::error::{Remedy, Result, check_option};
 use crate::objective::Objective;
 use crate::sparsity::{SparseRef, Sparsity};
 use std::ops::ControlFlow;
@@ -255,6 +255,16 @@ impl Status {
             Self::MaxIterations => "max-iterations",
             Self::TimeLimit => "time-limit",
             Self::Stopped => "stopped",
+        }
+    }
+
+    /// What would help a run that ended like this.
+    pub fn remedy(self) -> Option<Remedy> {
+        match self {
+            Self::Unattained => Some(Remedy::AddRidge),
+            Self::MaxIterations => Some(Remedy::MoreIterations),
+            Self::Diverged => Some(Remedy::ShorterStep),
+            _ => None,
         }
     }
 

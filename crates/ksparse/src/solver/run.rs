@@ -2,7 +2,7 @@
 
 use super::{Limits, Progress, Solution, Status, TraceRow};
 use crate::cancel::Cancel;
-use crate::error::{Error, Result, check_finite, check_len};
+use crate::error::{Error, Result, SMOOTH_OR_RIDGE, check_finite, check_len};
 use crate::objective::{Objective, Point};
 use crate::restricted::{self, Ended, InnerOptions, Restricted};
 use crate::sparsity::{Budget, SparseRef, Sparsity, top_by};
@@ -102,10 +102,7 @@ impl<'a> Run<'a> {
     ) -> Result<Self> {
         let has_ridge = objective.samples().is_some_and(|samples| samples.ridge() > 0.0);
         if objective.profile().corners && !has_ridge {
-            return Err(Error::Unsupported {
-                solver,
-                need: "a smooth loss, or a ridge (lambda > 0) with a loss that has corners",
-            });
+            return Err(Error::Unsupported { solver, need: SMOOTH_OR_RIDGE });
         }
         Self::without_gradient(objective, sparsity, limits, watch)
     }
