@@ -32,7 +32,9 @@ use crate::cancel::Cancel;
 use crate::error::{Result, check_option};
 use crate::objective::Objective;
 use crate::solver::{Progress, Solution, Solver, Status};
+use crate::sparsity::{Partition, Sparsity};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Which k to solve for, and how thoroughly.
@@ -42,6 +44,9 @@ pub struct Path {
     pub ks: Vec<usize>,
     /// Coordinates forced in, free of charge, at every k (see [`Sparsity::keep`](crate::Sparsity::keep)). Default none.
     pub keep: Vec<usize>,
+    /// Groups of coordinates, of which k then counts how many are in (see
+    /// [`Sparsity::in_groups`](crate::Sparsity::in_groups)). Default none.
+    pub groups: Option<Arc<Partition>>,
     /// At most so many backward passes, each with the forward pass over what it improved; they end by themselves when
     /// nothing improves. 0 is the plain warm-started path. Default 3.
     pub sweeps: usize,
@@ -61,13 +66,26 @@ impl Path {
         let mut ks: Vec<usize> = ks.into_iter().collect();
         ks.sort_unstable();
         ks.dedup();
-        Self { ks, keep: Vec::new(), sweeps: 3, from_zero: false, time_limit: None, cancel: Cancel::NEVER }
+        Self {
+            ks,
+            keep: Vec::new(),
+            groups: None,
+            sweeps: 3,
+            from_zero: false,
+            time_limit: None,
+            cancel: Cancel::NEVER,
+        }
     }
 
     /// The same path with these coordinates forced in, free of charge.
     pub fn keep(mut self, coordinates: impl IntoIterator<Item = usize>) -> Self {
         self.keep.extend(coordinates);
         self
+    }
+
+    /// The constraint for one k.
+    pub fn sparsity(&self, k: usize) -> Sparsity {
+        Sparsity { k, keep: self.keep.clone(), groups: self.groups.clone() }
     }
 
     /// `Err` for a value outside its range.

@@ -1,9 +1,15 @@
-//! Which coordinates may be non-zero: the budget `k`, free coordinates, and picking winners.
+//! Which coordinates may be non-zero: the budget `k`, free coordinates, groups, and picking winners.
 //!
 //! Ties always go to the smaller index, so that every run is deterministic.
 
+mod groups;
+
+pub use groups::Partition;
+
 use crate::error::{Error, Result};
+use groups::Units;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// A vector given by its non-zero entries. Indices are distinct, in any order.
 ///
@@ -65,12 +71,15 @@ pub struct Sparsity {
     /// Coordinates that are never thresholded and not counted in `k` (forced-in variables), beside those
     /// the objective itself declares free (an intercept, a diagonal).
     pub keep: Vec<usize>,
+    /// Groups of coordinates that are in or out together, of which `k` then counts how many are in. A coordinate that
+    /// is kept belongs to none. Default: every coordinate stands alone.
+    pub groups: Option<Arc<Partition>>,
 }
 
 impl Sparsity {
     /// At most `k` non-zeros.
     pub fn new(k: usize) -> Self {
-        Self { k, keep: Vec::new() }
+        Self { k, keep: Vec::new(), groups: None }
     }
 
     /// The same budget with these coordinates forced in, free of charge.
@@ -78,16 +87,36 @@ impl Sparsity {
         self.keep.extend(coordinates);
         self
     }
+
+    /// The same budget, counted in groups.
+    ///
+    /// ```
+    /// use ksparse::{Auto, Risk, Solver, Sparsity, loss::Squared, simulate, sparsity::Partition};
+    /// let data = simulate::linear(100, 12, 3, simulate::Correlation::Independent, 0.1, 1);
+    /// let risk = Risk::new(&data.design, &data.target, Squared::default())?;
+    /// let thirds = Partition::of_labels(&[0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
+    /// let solution = Auto::default().fit(&risk, &Sparsity::new(1).in_groups(thirds))?;
+    /// assert_eq!(solution.support.len(), 4);
+    /// # Ok::<(), ksparse::Error>(())
+    /// ```
+    pub fn in_groups(mut self, groups: impl Into<Arc<Partition>>) -> Self {
+        self.groups = Some(groups.into());
+        self
+    }
 }
 
-/// A [`Sparsity`] resolved against an objective: who is free, how many of the rest may enter.
+/// A [`Sparsity`] resolved against an objective: who is free, what is counted, how much of it may enter.
+///
+/// What is counted are units: groups of coordinates, or the coordinates themselves where there are no groups. The
+/// number of a unit is then that of its coordinate.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget {
-    /// min(k, number of coordinates that are not free).
+    /// min(k, number of units).
     pub k: usize,
     /// Free coordinates, ascending, distinct.
     pub free: Vec<usize>,
     is_free: Vec<bool>,
+    units: Option<Units>,
 }
 
 impl Budget {
@@ -100,16 +129,105 @@ impl Budget {
             is_free[index] = true;
         }
         let free: Vec<usize> = (0..dim).filter(|&j| is_free[j]).collect();
-        Ok(Self { k: sparsity.k.min(dim - free.len()), free, is_free })
+        let units = sparsity.groups.as_deref().map_or(Ok(None), |groups| Units::new(groups, &is_free))?;
+        let all = units.as_ref().map_or(dim - free.len(), Units::count);
+        Ok(Self { k: sparsity.k.min(all), free, is_free, units })
     }
 
     pub fn is_free(&self, j: usize) -> bool {
         self.is_free[j]
     }
 
-    /// The free coordinates and the `count` others with the largest positive score, ascending.
+    /// `Err` where k counts groups of several coordinates, for solvers that move single ones.
+    pub fn single(&self, solver: &'static str) -> Result<()> {
+        let need = "k to count single coordinates, not groups: take auto, grahtp, grasp, fbs, foba or diht";
+        if self.units.is_none() { Ok(()) } else { Err(Error::Unsupported { solver, need }) }
+    }
+
+    pub fn is_grouped(&self) -> bool {
+        self.units.is_some()
+    }
+
+    /// As many numbers of units there are.
+    pub fn units(&self) -> usize {
+        self.units.as_ref().map_or(self.is_free.len(), Units::count)
+    }
+
+    /// The unit of a coordinate that is not free.
+    pub fn unit(&self, j: usize) -> Option<usize> {
+        match &self.units {
+            _ if self.is_free[j] => None,
+            None => Some(j),
+            Some(units) => units.of(j),
+        }
+    }
+
+    /// The coordinates of a unit, ascending.
+    pub fn members(&self, unit: usize) -> impl Iterator<Item = usize> + '_ {
+        let (alone, group) = match &self.units {
+            None => (Some(unit), &[][..]),
+            Some(units) => (None, units.members(unit)),
+        };
+        alone.into_iter().chain(group.iter().copied())
+    }
+
+    /// The score of a unit: the Euclidean length of its coordinates' scores; of one alone the score itself.
+    pub fn score(&self, unit: usize, score: impl Fn(usize) -> f64) -> f64 {
+        match self.units.as_ref().map(|units| units.members(unit)) {
+            None => score(unit),
+            Some([j]) => score(*j),
+            Some(many) => many.iter().map(|&j| score(j).powi(2)).sum::<f64>().sqrt(),
+        }
+    }
+
+    /// The units of a support, ascending.
+    pub fn units_of(&self, support: &[usize]) -> Vec<usize> {
+        let mut units: Vec<usize> = support.iter().filter_map(|&j| self.unit(j)).collect();
+        if self.units.is_some() {
+            units.sort_unstable();
+            units.dedup();
+        }
+        units
+    }
+
+    /// How many units a support has.
+    pub fn counted(&self, support: &[usize]) -> usize {
+        self.units_of(support).len()
+    }
+
+    /// A support with a unit more, ascending.
+    pub fn with(&self, support: &[usize], unit: usize) -> Vec<usize> {
+        let mut wider: Vec<usize> = support.iter().copied().chain(self.members(unit)).collect();
+        wider.sort_unstable();
+        wider
+    }
+
+    /// A support without a unit.
+    pub fn without(&self, support: &[usize], unit: usize) -> Vec<usize> {
+        support.iter().copied().filter(|&j| self.unit(j) != Some(unit)).collect()
+    }
+
+    /// The most coordinates that `count` units and the free ones can be.
+    pub fn most(&self, count: usize) -> usize {
+        self.units.as_ref().map_or(count, |units| units.largest(count)) + self.free.len()
+    }
+
+    /// The most coordinates of a feasible support.
+    pub fn full(&self) -> usize {
+        self.most(self.k)
+    }
+
+    /// The (at most) `count` units with the largest positive score, best first; ties to the smaller.
+    pub fn top(&self, count: usize, score: impl Fn(usize) -> f64) -> Vec<usize> {
+        let scored = |unit: usize| {
+            if self.units.is_none() && self.is_free[unit] { 0.0 } else { self.score(unit, &score) }
+        };
+        top_by(self.units(), count, scored)
+    }
+
+    /// The free coordinates and those of the `count` units with the largest positive score, ascending.
     pub fn winners(&self, count: usize, score: impl Fn(usize) -> f64) -> Vec<usize> {
-        let mut chosen = top_by(self.is_free.len(), count, |j| if self.is_free[j] { 0.0 } else { score(j) });
+        let mut chosen: Vec<usize> = self.top(count, score).into_iter().flat_map(|unit| self.members(unit)).collect();
         chosen.extend_from_slice(&self.free);
         chosen.sort_unstable();
         chosen

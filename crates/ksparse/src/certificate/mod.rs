@@ -189,6 +189,7 @@ pub fn certify(
     let started = Instant::now();
     options.validate()?;
     let dual = Dual::new(risk, sparsity)?;
+    dual.single("certify")?;
     check_fit(&dual, solution)?;
     let value = dual.rounded_up(solution.as_sparse());
     if !value.is_finite() {

@@ -94,6 +94,21 @@ impl<'a> Dual<'a> {
         Ok(Self { risk, budget, whole })
     }
 
+    /// `Err` where k counts groups, for routines that need single coordinates.
+    pub(crate) fn single(&self, routine: &'static str) -> Result<()> {
+        self.budget.single(routine)
+    }
+
+    /// The largest sum of these over a support.
+    pub(crate) fn reach(&self, squares: &[f64]) -> f64 {
+        // Groups are ranked by the length of what they are given, so by the sum of squares of the roots.
+        let support = match self.budget.is_grouped() {
+            true => self.budget.winners(self.budget.k, |j| squares[j].sqrt()),
+            false => self.budget.winners(self.budget.k, |j| squares[j]),
+        };
+        support.iter().filter(|j| !self.risk.free().contains(j)).map(|&j| squares[j]).sum::<f64>()
+    }
+
     /// The primal problem.
     pub fn risk(&self) -> &'a Risk<'a> {
         self.risk

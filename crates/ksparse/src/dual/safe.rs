@@ -68,7 +68,7 @@ impl Dual<'_> {
     pub(crate) fn lower_bound_at(&self, a: &[f64], u: &[f64], drift: Drift) -> f64 {
         let (squares, root) = (self.risk.weighted_magnitudes(), self.risk.ridge().sqrt());
         let length = self.winners(u).iter().map(|&j| (root * u[j]).powi(2)).sum::<f64>().sqrt();
-        let reach = self.winners(squares).iter().map(|&j| squares[j]).sum();
+        let reach = self.reach(squares);
         self.rounded_down(a, length, reach, drift)
     }
 

@@ -144,7 +144,9 @@ impl Sweep<'_> {
         for (&j, score) in from.support.iter().zip(self.importance(from)?) {
             weight[j] = score;
         }
-        let support = budget.winners(budget.k, |j| weight[j]);
+        // The rises of a group's coordinates add up, where lengths add squares.
+        let length = |j: usize| if budget.is_grouped() { weight[j].sqrt() } else { weight[j] };
+        let support = budget.winners(budget.k, length);
         let dense = from.as_sparse().to_dense(dim);
         let mut x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
         let mut restricted = self.objective.restrict(&support)?;
@@ -171,12 +173,15 @@ impl Sweep<'_> {
     }
 
     fn sparsity(&self, k: usize) -> Sparsity {
-        Sparsity::new(k).keep(self.path.keep.iter().copied())
+        self.path.sparsity(k)
     }
 
     /// Those of the first k that the solver has answers for from one computation.
     fn solve_first(&mut self) -> Result<()> {
         let (ks, keep, objective) = (&self.path.ks, &self.path.keep, self.objective);
+        if self.path.groups.is_some() {
+            return Ok(());
+        }
         let largest = ks.last().copied().unwrap_or(0);
         let solver = self.solver;
         self.solutions = match self.watched(largest, |watch| solver.solve_all(objective, ks, keep, watch)) {

@@ -18,7 +18,6 @@ use crate::loss::TargetKind;
 use crate::objective::{LinearModel, Risk};
 use crate::path::{Grid, Path, PathProgress};
 use crate::solver::{Solution, Solver};
-use crate::sparsity::Sparsity;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -155,7 +154,7 @@ impl CrossValidation {
         let path = Path { ks, time_limit: None, ..self.grid.path.clone() };
         let mut report = |path: &PathProgress| watch(&CvProgress { fold: None, path: *path });
         let reached = path.solve(risk, solver, &mut report)?;
-        let sparsity = Sparsity::new(k).keep(path.keep.iter().copied());
+        let sparsity = path.sparsity(k);
         let total = path.ks.len();
         let direct = solver.solve(risk, &sparsity, None, &mut |solver| {
             report(&PathProgress { k, lambda: None, done: total, total, solver: *solver })

@@ -21,6 +21,7 @@ use super::corners;
 use super::descent::{Descent, descend};
 use super::every_k;
 use super::exchange::{Reach, polish};
+use super::grouped;
 use super::occupied;
 use super::prune::{Drop, prune, widen_and_prune};
 use super::registry::{Choice, Method, Value};
@@ -117,6 +118,10 @@ impl Solver for Auto {
 impl Auto {
     fn search(&self, run: &mut Run, sparsity: &Sparsity, start: Option<&Solution>) -> Result<Solution> {
         let objective = run.objective;
+        if run.budget.is_grouped() {
+            let (at, status) = grouped::search(run, start)?;
+            return run.finish(at, status);
+        }
         if start.is_none()
             && let Some((mut answers, status)) = every_k::search(run, self.effort)?
             && let Some(at) = answers.pop()

@@ -13,7 +13,7 @@ use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
 use crate::objective::Objective;
 use crate::restricted::InnerOptions;
-use crate::sparsity::{Sparsity, top_by};
+use crate::sparsity::Sparsity;
 use std::ops::ControlFlow;
 
 /// FBS: one coordinate at a time. Ends after k iterations, or earlier when the gradient vanishes.
@@ -66,20 +66,16 @@ impl Fbs {
     fn search(&self, run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
         let mut at = run.begin(start)?;
         loop {
-            let counted = at.support.len() - run.budget.free.len();
+            let counted = run.budget.counted(&at.support);
             if counted == run.budget.k {
                 return run.finish(at, Status::Complete);
             }
             let gradient = run.gradient(&at)?;
-            let outside = |j: usize| {
-                let taken = run.budget.is_free(j) || at.support.binary_search(&j).is_ok();
-                if taken { 0.0 } else { gradient[j].abs() }
-            };
-            let Some(&winner) = top_by(run.objective.dim(), 1, outside).first() else {
+            let outside = |j: usize| if at.support.binary_search(&j).is_ok() { 0.0 } else { gradient[j].abs() };
+            let Some(&winner) = run.budget.top(1, outside).first() else {
                 return run.finish(at, Status::SupportStable);
             };
-            let mut support = at.support.clone();
-            support.insert(support.partition_point(|&j| j < winner), winner);
+            let support = run.budget.with(&at.support, winner);
             let x = run.carry(&at, &support);
             let next = run.refit(support, x, &InnerOptions::EXACT)?;
             let limit = run.record(&at, &next, None);

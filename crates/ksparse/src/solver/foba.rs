@@ -16,7 +16,7 @@ use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Result, check_option};
 use crate::objective::Objective;
 use crate::restricted::InnerOptions;
-use crate::sparsity::{SparseRef, Sparsity, top_by};
+use crate::sparsity::{SparseRef, Sparsity};
 use std::ops::ControlFlow;
 
 /// How FoBa picks the coordinate to add.
@@ -107,9 +107,9 @@ impl Solver for Foba {
 impl Foba {
     fn search(&self, run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
         let mut at = run.begin(start)?;
-        let free = run.budget.free.len();
-        let size = |at: &Iterate| at.support.len() - free;
-        let k = run.budget.k;
+        let budget = run.budget.clone();
+        let size = |at: &Iterate| budget.counted(&at.support);
+        let k = budget.k;
         let mut best = at.clone();
         // d[s]: the decrease recorded when size s was last reached. A warm start has no record: nothing is dropped on
         // its account.
@@ -132,7 +132,7 @@ impl Foba {
                 if rise >= 0.5 * decrease[size(&at)] {
                     break;
                 }
-                at = drop_coordinate(run, &at, cheapest)?;
+                at = drop_unit(run, &at, cheapest)?;
             }
             let survived = size(&at) > k;
             if !survived && at.value < best.value {
@@ -154,71 +154,61 @@ impl Foba {
 }
 
 impl Foba {
-    /// Adds the best coordinate and refits; `None` when no coordinate has a gradient.
+    /// Adds the best coordinate (or group) and refits; `None` when none has a gradient.
     fn forward_step(&self, run: &Run, at: &Iterate) -> Result<Option<Iterate>> {
-        let dim = run.objective.dim();
         let gradient = run.gradient(at)?;
-        let outside = |j: usize| {
-            let taken = run.budget.is_free(j) || at.support.binary_search(&j).is_ok();
-            if taken { 0.0 } else { gradient[j].abs() }
-        };
+        let outside = |j: usize| if at.support.binary_search(&j).is_ok() { 0.0 } else { gradient[j].abs() };
         let winner = match self.forward {
-            ForwardRule::Gradient => top_by(dim, 1, outside).first().copied(),
-            ForwardRule::Decrease => {
-                let candidates = top_by(dim, self.candidates, outside);
-                best_single(run, at, gradient, &candidates)?
-            }
+            ForwardRule::Gradient => run.budget.top(1, outside).first().copied(),
+            ForwardRule::Decrease => best_alone(run, at, gradient, &run.budget.top(self.candidates, outside))?,
         };
         let Some(winner) = winner else { return Ok(None) };
-        let mut support = at.support.clone();
-        support.insert(support.partition_point(|&j| j < winner), winner);
+        let support = run.budget.with(&at.support, winner);
         let x = run.carry(at, &support);
         run.refit(support, x, &InnerOptions::EXACT).map(Some)
     }
 
-    /// The coordinate whose zeroing (no refit) raises f least, with the rise.
+    /// The coordinate (or group) whose zeroing (no refit) raises f least, with the rise.
     fn cheapest(&self, run: &Run, at: &Iterate) -> Result<(usize, f64)> {
-        let mut x = at.x.clone();
         let mut cheapest = (usize::MAX, f64::INFINITY);
-        for i in 0..at.support.len() {
-            if run.budget.is_free(at.support[i]) {
-                continue;
-            }
-            let kept = std::mem::replace(&mut x[i], 0.0);
+        for unit in run.budget.units_of(&at.support) {
+            run.cancel().ask()?;
+            let gone = |j: &usize| run.budget.unit(*j) == Some(unit);
+            let x: Vec<f64> = at.support.iter().zip(&at.x).map(|(j, &x)| if gone(j) { 0.0 } else { x }).collect();
             let rise = run.objective.value(SparseRef::new(&at.support, &x))? - at.value;
-            x[i] = kept;
             if rise < cheapest.1 {
-                cheapest = (i, rise);
+                cheapest = (unit, rise);
             }
         }
         Ok(cheapest)
     }
 }
 
-fn drop_coordinate(run: &Run, at: &Iterate, place: usize) -> Result<Iterate> {
-    let mut support = at.support.clone();
-    support.remove(place);
+fn drop_unit(run: &Run, at: &Iterate, unit: usize) -> Result<Iterate> {
+    let support = run.budget.without(&at.support, unit);
     let x = run.carry(at, &support);
     run.refit(support, x, &InnerOptions::EXACT)
 }
 
-/// Of the candidates, the one along whose coordinate f can fall most from `at`.
-fn best_single(run: &Run, at: &Iterate, gradient: &[f64], candidates: &[usize]) -> Result<Option<usize>> {
-    let mut support = at.support.clone();
-    let mut x = at.x.clone();
-    let place = support.len();
-    support.push(0);
-    x.push(0.0);
+/// Of the candidates, the one along which f can fall most from `at`: along its coordinate, or its part of the gradient.
+fn best_alone(run: &Run, at: &Iterate, gradient: &[f64], candidates: &[usize]) -> Result<Option<usize>> {
     let mut best: Option<(f64, usize)> = None;
-    for &j in candidates {
-        support[place] = j;
+    for &unit in candidates {
+        run.cancel().ask()?;
+        let members: Vec<usize> = run.budget.members(unit).collect();
+        let length = run.budget.score(unit, |j| gradient[j].abs());
+        let (slope, direction): (f64, Vec<f64>) = match members[..] {
+            [j] => (gradient[j], vec![1.0]),
+            _ => (length, members.iter().map(|&j| gradient[j] / length).collect()),
+        };
+        let support: Vec<usize> = at.support.iter().copied().chain(members).collect();
         let mut f = |t: f64| {
-            x[place] = t;
+            let x: Vec<f64> = at.x.iter().copied().chain(direction.iter().map(|d| t * d)).collect();
             run.objective.value(SparseRef::new(&support, &x))
         };
-        let value = minimise_along(&mut f, at.value, gradient[j])?;
-        if best.is_none_or(|(least, winner)| value < least || (value == least && j < winner)) {
-            best = Some((value, j));
+        let value = minimise_along(&mut f, at.value, slope)?;
+        if best.is_none_or(|(least, winner)| value < least || (value == least && unit < winner)) {
+            best = Some((value, unit));
         }
     }
     Ok(best.map(|b| b.1))

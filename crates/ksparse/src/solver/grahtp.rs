@@ -187,7 +187,7 @@ impl Grahtp {
             Step::Theory => {
                 let need = "a smoothness constant (or give the step as a number)";
                 // Two iterates differ in at most 2k coordinates and the free ones.
-                let bound = objective.smoothness((2 * budget.k + budget.free.len()).max(1))?;
+                let bound = objective.smoothness(budget.most(2 * budget.k).max(1))?;
                 let bound = bound.bound().filter(|m| m.is_finite() && *m > 0.0);
                 bound.map(|m| Some(0.99 / m)).ok_or(Error::Unsupported { solver: self.name(), need })
             }

@@ -26,7 +26,7 @@ pub(super) fn grow(
     vacant: usize,
     refit: &InnerOptions,
 ) -> Result<(Iterate, Option<Status>)> {
-    let full = run.budget.k + run.budget.free.len() - vacant;
+    let full = run.budget.full() - vacant;
     let tenth = run.budget.k.div_ceil(10);
     while at.support.len() < full {
         let block = tenth.min(full - at.support.len());

@@ -35,6 +35,7 @@ mod fbs;
 mod foba;
 mod grahtp;
 mod grasp;
+mod grouped;
 mod grow;
 mod ladder;
 mod model;

@@ -67,6 +67,7 @@ impl Solver for ModelSearch {
         if objective.profile().hessian.is_none() {
             return Err(Error::Unsupported { solver: self.name(), need: "second derivatives" });
         }
+        run.budget.single(self.name())?;
         run.unless_cancelled(start, |run| search(run, start))
     }
 }
@@ -74,7 +75,7 @@ impl Solver for ModelSearch {
 /// The search, from a start as it stands.
 fn search(run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
     let first = run.begin_at(start)?;
-    let (full, width) = ((run.budget.k + run.budget.free.len()) as f64, run.budget.k / 4 + 50);
+    let (full, width) = (run.budget.full() as f64, run.budget.k / 4 + 50);
     if full * full * (full + width as f64) > MODEL {
         let (mut at, mut limit) = grow(run, first, 0, &Descent::CAREFUL.refit)?;
         if limit.is_none() {

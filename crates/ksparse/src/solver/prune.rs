@@ -45,7 +45,7 @@ pub(super) fn prune(
     refit: &InnerOptions,
 ) -> Result<Option<Iterate>> {
     let mut x = run.carry(at, &support);
-    let goal = run.budget.k + run.budget.free.len();
+    let goal = run.budget.full();
     loop {
         let mut restricted = run.objective.restrict(&support)?;
         let (wide, _) = run.minimise(&mut *restricted, support, x, refit)?;

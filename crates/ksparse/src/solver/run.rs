@@ -5,7 +5,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Result, SMOOTH_OR_RIDGE, check_finite, check_len};
 use crate::objective::{Objective, Point};
 use crate::restricted::{self, Ended, InnerOptions, Restricted};
-use crate::sparsity::{Budget, SparseRef, Sparsity, top_by};
+use crate::sparsity::{Budget, SparseRef, Sparsity};
 use std::cell::{OnceCell, RefCell};
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -156,8 +156,8 @@ impl<'a> Run<'a> {
 
     /// Keeps a point if it is the best so far, feasible, and somebody may ask for it.
     fn offer(&self, support: &[usize], x: &[f64], value: f64, attained: bool) {
-        let counted = || support.iter().filter(|&&j| !self.budget.is_free(j)).count();
-        if self.limits.cancel == Cancel::NEVER || !value.is_finite() || counted() > self.budget.k {
+        let within = || self.budget.counted(support) <= self.budget.k;
+        if self.limits.cancel == Cancel::NEVER || !value.is_finite() || !within() {
             return;
         }
         let mut best = self.best.borrow_mut();
@@ -215,14 +215,7 @@ impl<'a> Run<'a> {
         }
         check_finite("start", &start.coefficients)?;
         let dense = start.as_sparse().to_dense(dim);
-        let counted = start.support.len();
-        let kept = top_by(counted, self.budget.k, |i| {
-            let j = start.support[i];
-            if self.budget.is_free(j) { 0.0 } else { dense[j].abs() }
-        });
-        let mut support: Vec<usize> = kept.into_iter().map(|i| start.support[i]).collect();
-        support.extend_from_slice(&self.budget.free);
-        support.sort_unstable();
+        let support = self.budget.winners(self.budget.k, |j| dense[j].abs());
         let mut x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
         self.objective.repair(&support, &mut x)?;
         self.value_at(support, x)

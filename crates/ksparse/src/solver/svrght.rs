@@ -114,6 +114,7 @@ impl Solver for Svrght {
         let risk = &Risk::of(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
         let run = Run::without_gradient(objective, sparsity, &self.limits, watch)?;
         self.validate()?;
+        run.budget.single(self.name())?;
         run.unless_cancelled(start, |run| self.search(run, risk, start))
     }
 }

@@ -5,22 +5,24 @@
 //! outside. A [`Ranking`] orders both sides once, and any number of swaps can be read off it.
 
 use super::run::Iterate;
-use crate::sparsity::{Budget, top_by};
+use crate::sparsity::Budget;
 
-/// Who would leave and who would enter, best exchange first.
-pub(super) struct Ranking {
-    /// Coordinates of F that may leave, smallest score first.
+/// Who would leave and who would enter, best exchange first: units of the budget, coordinates or groups of them.
+pub(super) struct Ranking<'a> {
+    budget: &'a Budget,
+    /// Units of F that may leave, smallest score first.
     leaving: Vec<(f64, usize)>,
-    /// Coordinates outside, largest score first.
+    /// Units outside, largest score first.
     entering: Vec<(f64, usize)>,
     /// Free places: |F| may be below k.
     vacancies: usize,
 }
 
-impl Ranking {
+impl<'a> Ranking<'a> {
     /// Scores `|x_j|` inside against `|g_j|` outside; with a curvature h, `|x_j| sqrt(h_j)` against `|g_j| /
-    /// sqrt(h_j)`, which does not depend on the units of the columns. At most `most` swaps will be asked for.
-    pub fn new(budget: &Budget, at: &Iterate, gradient: &[f64], curvature: Option<&[f64]>, most: usize) -> Self {
+    /// sqrt(h_j)`, which does not depend on the units of the columns; over a group, the Euclidean length of these. At
+    /// most `most` swaps will be asked for.
+    pub fn new(budget: &'a Budget, at: &Iterate, gradient: &[f64], curvature: Option<&[f64]>, most: usize) -> Self {
         let mut inside = vec![false; gradient.len()];
         at.support.iter().for_each(|&j| inside[j] = true);
         let outside = |j: usize| {
@@ -33,18 +35,15 @@ impl Ranking {
                 Some(_) => 0.0,
             }
         };
-        let mut leaving: Vec<(f64, usize)> = at
-            .support
-            .iter()
-            .zip(&at.x)
-            .filter(|(j, _)| !budget.is_free(**j))
-            .map(|(&j, x)| (x.abs() * curvature.map_or(1.0, |h| h[j].sqrt()), j))
-            .collect();
+        let weight = |j: usize| at.at(j).abs() * curvature.map_or(1.0, |h| h[j].sqrt());
+        let mut leaving: Vec<(f64, usize)> =
+            budget.units_of(&at.support).into_iter().map(|unit| (budget.score(unit, weight), unit)).collect();
         // Of equal scores the larger index leaves first: ties go to the smaller index.
         leaving.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         let vacancies = budget.k - leaving.len();
-        let entering = top_by(gradient.len(), most + vacancies, outside).into_iter().map(|j| (outside(j), j)).collect();
-        Self { leaving, entering, vacancies }
+        let entering = budget.top(most + vacancies, outside);
+        let entering = entering.into_iter().map(|unit| (budget.score(unit, outside), unit)).collect();
+        Self { budget, leaving, entering, vacancies }
     }
 
     /// The largest number of swaps there is.
@@ -59,29 +58,31 @@ impl Ranking {
 
     /// The support after `count` swaps, ascending.
     pub fn support(&self, at: &Iterate, count: usize) -> Vec<usize> {
-        let mut gone: Vec<usize> =
-            self.leaving.iter().take(count.saturating_sub(self.vacancies)).map(|l| l.1).collect();
+        let leaving = self.leaving.iter().take(count.saturating_sub(self.vacancies));
+        let mut gone: Vec<usize> = leaving.flat_map(|l| self.budget.members(l.1)).collect();
         gone.sort_unstable();
         let mut support: Vec<usize> = at.support.iter().copied().filter(|j| gone.binary_search(j).is_err()).collect();
-        support.extend(self.entering.iter().take(count).map(|e| e.1));
-        support.sort_unstable();
+        self.admit(&mut support, count);
         support
     }
 
     /// The support with `count` more coordinates and none less, ascending.
     pub fn widened(&self, at: &Iterate, count: usize) -> Vec<usize> {
         let mut support = at.support.clone();
-        support.extend(self.entering.iter().take(count + self.vacancies).map(|e| e.1));
-        support.sort_unstable();
+        self.admit(&mut support, count + self.vacancies);
         support
     }
 
     /// The support with the `count` best newcomers in vacant places, ascending.
     pub fn grown(&self, at: &Iterate, count: usize) -> Vec<usize> {
         let mut support = at.support.clone();
-        support.extend(self.entering.iter().take(count.min(self.vacancies)).map(|e| e.1));
-        support.sort_unstable();
+        self.admit(&mut support, count.min(self.vacancies));
         support
+    }
+
+    fn admit(&self, support: &mut Vec<usize>, count: usize) {
+        support.extend(self.entering.iter().take(count).flat_map(|e| self.budget.members(e.1)));
+        support.sort_unstable();
     }
 
     /// The step length at which exactly `count` swaps win (the smallest one).

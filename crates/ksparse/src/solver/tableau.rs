@@ -133,7 +133,7 @@ impl Tableau {
             table,
             base,
             floor,
-            vacancies: run.budget.k + run.budget.free.len() - k,
+            vacancies: run.budget.full() - k,
             list: Vec::new(),
         }))
     }

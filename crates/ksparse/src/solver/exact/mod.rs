@@ -91,7 +91,7 @@ impl Solver for Exact {
         let risk = &Risk::of(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
         self.limits.validate()?;
         // Says what is wrong with lambda before anything is done.
-        Dual::new(risk, sparsity)?;
+        Dual::new(risk, sparsity)?.single(self.name())?;
         let levels = self.levels(risk)?;
         let started = Instant::now();
         let auto = Auto { limits: Limits { max_iterations: 1000, ..self.limits.clone() }, ..Auto::default() };

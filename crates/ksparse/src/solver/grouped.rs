@@ -1,0 +1,110 @@
+//! What `auto` does where k counts groups of coordinates.
+//!
+//! The same ideas as for single coordinates, group by group: swaps by the ladder of GraHTP (`swap.rs`, in units of
+//! curvature where f has them), from zero and from forward selection, then exchanges. For an exchange a group is taken
+//! out, f minimised on the rest, and the groups with the largest gradients there are tried in its place: one gradient
+//! for a group that might leave, and a refit, given up once it cannot win, for each that might replace it. f never
+//! rises.
+
+use super::grahtp::descend;
+use super::run::{Iterate, Run};
+use super::{Solution, Status};
+use crate::error::Result;
+use crate::restricted::{Ended, InnerOptions};
+
+/// Groups that are tried in the place of one that is taken out.
+const NEWCOMERS: usize = 10;
+
+/// Trial refits stop this far (relatively) from the minimum; Newton's last step lands much nearer.
+const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
+
+/// The search, from a start if there is one.
+pub(super) fn search(run: &mut Run, start: Option<&Solution>) -> Result<(Iterate, Status)> {
+    let scaled = run.objective.profile().hessian.is_some();
+    let first = run.begin(start)?;
+    let (mut at, mut status) = descend(run, first, scaled, 0.0)?;
+    if start.is_none() && !ends(status) {
+        let forward = forward(run, scaled)?;
+        let (next, ended) = descend(run, forward, scaled, 0.0)?;
+        status = ended;
+        if next.value < at.value {
+            at = next;
+        }
+    }
+    while !ends(status) {
+        let Some(next) = exchange(run, &at, scaled)? else { break };
+        let limit = run.record(&at, &next, None);
+        (at, status) = match limit {
+            Some(limit) => (next, limit),
+            None => descend(run, next, scaled, 0.0)?,
+        };
+    }
+    let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
+    Ok((at, status))
+}
+
+fn ends(status: Status) -> bool {
+    super::auto::is_limit(status)
+}
+
+/// Group by group, each time the one with the largest gradient.
+fn forward(run: &mut Run, scaled: bool) -> Result<Iterate> {
+    let mut at = run.begin_at(None)?;
+    while run.budget.counted(&at.support) < run.budget.k {
+        let Some(&unit) = strongest(run, &at, scaled, 1, None)?.first() else { break };
+        let support = run.budget.with(&at.support, unit);
+        let x = run.carry(&at, &support);
+        at = run.refit(support, x, &LOOSE)?;
+        if run.poll(&at, 0, None).is_some() {
+            break;
+        }
+    }
+    Ok(at)
+}
+
+/// The groups outside that pull most at a point, best first.
+fn strongest(run: &Run, at: &Iterate, scaled: bool, count: usize, but: Option<usize>) -> Result<Vec<usize>> {
+    let gradient = run.gradient(at)?;
+    let units = if scaled { run.units(at)? } else { None };
+    let mut inside = vec![false; run.budget.units()];
+    run.budget.units_of(&at.support).into_iter().chain(but).for_each(|unit| inside[unit] = true);
+    let pull = |j: usize| match units {
+        _ if run.budget.unit(j).is_none_or(|unit| inside[unit]) => 0.0,
+        None => gradient[j].abs(),
+        Some(h) if h[j] > 0.0 => gradient[j].abs() / h[j].sqrt(),
+        Some(_) => 0.0,
+    };
+    Ok(run.budget.top(count, pull))
+}
+
+/// The first exchange of one group for another that lowers f, the weakest taken out first; `None` when there is none.
+fn exchange(run: &mut Run, at: &Iterate, scaled: bool) -> Result<Option<Iterate>> {
+    let bound = at.value - run.trifle(at, 1e-10)?;
+    let h = if scaled { run.units(at)? } else { None };
+    let weight = |j: usize| at.at(j).abs() * h.map_or(1.0, |h| h[j].sqrt());
+    let mut leaving: Vec<(f64, usize)> =
+        run.budget.units_of(&at.support).into_iter().map(|unit| (run.budget.score(unit, weight), unit)).collect();
+    leaving.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    for (_, gone) in leaving {
+        let support = run.budget.without(&at.support, gone);
+        let x = run.carry(at, &support);
+        let rest = run.refit(support, x, &LOOSE)?;
+        let mut best: Option<Iterate> = None;
+        for unit in strongest(run, &rest, scaled, NEWCOMERS, Some(gone))? {
+            let support = run.budget.with(&rest.support, unit);
+            let x = run.carry(&rest, &support);
+            let target = best.as_ref().map_or(bound, |best| best.value);
+            let (next, ended) = run.try_refit(support, x, &InnerOptions { abandon_above: target, ..LOOSE })?;
+            if ended != Ended::Abandoned && next.value < target {
+                best = Some(next);
+            }
+        }
+        if best.is_some() {
+            return Ok(best);
+        }
+        if run.poll(at, 0, None).is_some() {
+            break;
+        }
+    }
+    Ok(None)
+}
