@@ -2,7 +2,6 @@
 
 use crate::path_report::{Cell, PathReport};
 use crate::report::significant;
-use ksparse::Sparsity;
 use ksparse::certificate::{CertifyOptions, certify};
 use ksparse_plot::{PathPage, PathStep};
 use std::collections::BTreeMap;
@@ -71,7 +70,7 @@ fn gaps(report: &PathReport, cells: &[&Cell], lambda: f64) -> Vec<Option<f64>> {
         if lambda <= 0.0 || started.elapsed() > ALL_GAPS {
             return None;
         }
-        let sparsity = Sparsity::new(cell.k).keep(report.prepared.keep.iter().copied());
+        let sparsity = report.prepared.sparsity(cell.k);
         let found = certify(&risk, &sparsity, cell.solution, &options, &mut |_| ControlFlow::Continue(()));
         found.ok().map(|certificate| certificate.gap)
     };

@@ -1,14 +1,18 @@
-//! Everything a fit needs before a solver is called: data, task, ridge, columns to keep.
+//! Everything a fit needs before a solver is called: data, task, ridge, columns to keep, groups.
 
 use crate::args::data::DataArgs;
 use crate::args::loss::LossArgs;
 use crate::args::parse::Words;
 use crate::data::{Data, Task};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, worded};
 use crate::report::count;
 use crate::screen::Screen;
+use ksparse::Sparsity;
 use ksparse::select::Problem;
-use ksparse_io::Need;
+use ksparse::sparsity::Partition;
+use ksparse_io::{Need, Table};
+use std::path::Path;
+use std::sync::Arc;
 
 /// A request, checked against its data.
 pub struct Prepared {
@@ -16,13 +20,20 @@ pub struct Prepared {
     pub task: Task,
     pub lambda: f64,
     pub keep: Vec<usize>,
+    pub groups: Option<Arc<Partition>>,
     pub intercept: bool,
     pub standardize: bool,
 }
 
 impl Prepared {
     /// Reads the data and settles what the arguments left open.
-    pub fn read(data: &DataArgs, loss: &LossArgs, keep: Option<&Words>, screen: Screen) -> Result<Self> {
+    pub fn read(
+        data: &DataArgs,
+        loss: &LossArgs,
+        keep: Option<&Words>,
+        groups: Option<&Path>,
+        screen: Screen,
+    ) -> Result<Self> {
         let positive = data.reading.positive.as_deref();
         let data = Data::read(data, Need::Required, screen)?;
         let task = Task::new(&data.table, loss, positive, screen)?;
@@ -31,7 +42,8 @@ impl Prepared {
         let mut keep = columns.iter().map(|name| data.table.feature(name)).collect::<ksparse_io::Result<Vec<_>>>()?;
         keep.sort_unstable();
         keep.dedup();
-        Ok(Self { data, task, lambda, keep, intercept: !loss.no_intercept, standardize: loss.standardize })
+        let groups = groups.map(|file| read_groups(file, &data.table)).transpose()?;
+        Ok(Self { data, task, lambda, keep, groups, intercept: !loss.no_intercept, standardize: loss.standardize })
     }
 
     /// The library's view of it.
@@ -44,12 +56,19 @@ impl Prepared {
         }
     }
 
-    /// k, or the number of columns if that is less.
+    /// The constraint for a k.
+    pub fn sparsity(&self, k: usize) -> Sparsity {
+        Sparsity { k, keep: self.keep.clone(), groups: self.groups.clone() }
+    }
+
+    /// k, or the number of columns (or groups) if that is less.
     pub fn at_most_all(&self, k: usize, screen: Screen) -> usize {
-        let all = self.data.table.ncols() - self.keep.len();
+        let columns = self.data.table.ncols();
+        let all = self.groups.as_ref().map_or(columns - self.keep.len(), |groups| groups.count(columns, &self.keep));
+        let what = if self.groups.is_some() { "group" } else { "column" };
         if k > all {
             let free = if self.keep.is_empty() { "" } else { " beside those kept" };
-            screen.warn(&format!("k = {k} is more than the {}{free}: taking all of them", count(all, "column")));
+            screen.warn(&format!("k = {k} is more than the {}{free}: taking all of them", count(all, what)));
         }
         k.min(all)
     }
@@ -58,4 +77,27 @@ impl Prepared {
     pub fn blame(&self, error: ksparse::Error) -> Failure {
         Failure::from(error).within(&self.data.table.source)
     }
+}
+
+/// A group of columns in every line of a file; empty lines and those that begin with # are passed over.
+fn read_groups(file: &Path, table: &Table) -> Result<Arc<Partition>> {
+    let refused = |why: String| Failure::Input(format!("{}: {why}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| refused(format!("cannot read the groups: {error}")))?;
+    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
+    let mut groups = Vec::new();
+    for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+        let column = |name: &str| match name.trim() {
+            "" => {
+                Err(refused(format!("line {number}: an entry of the list is empty; write names separated by commas")))
+            }
+            name => table.feature(name).map_err(|error| refused(format!("line {number}: {}", worded(&error)))),
+        };
+        groups.push(line.split(',').map(column).collect::<Result<Vec<usize>>>()?);
+    }
+    let named = |j: usize| table.names.as_ref().map_or_else(|| (j + 1).to_string(), |names| format!("`{}`", names[j]));
+    let mut seen = vec![false; table.ncols()];
+    if let Some(&twice) = groups.iter().flatten().find(|&&j| std::mem::replace(&mut seen[j], true)) {
+        return Err(refused(format!("column {} stands twice; groups must not overlap", named(twice))));
+    }
+    Partition::new(groups).map(Arc::new).map_err(|error| refused(error.to_string()))
 }

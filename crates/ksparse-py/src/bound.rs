@@ -36,7 +36,7 @@ pub fn certify<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let view = data.view()?;
-    let sparsity = Sparsity::new(k).keep(search.keep.iter().copied());
+    let sparsity = search.sparsity(k)?;
     let model = LinearModel { support: model.0, coefficients: model.1, intercept: model.2 };
     let cancel = Cancel::new();
     let time_limit = search.time_limit()?;

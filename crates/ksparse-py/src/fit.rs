@@ -7,7 +7,7 @@ use crate::problem::Data;
 use crate::supervise::{Cell, Watch, supervise};
 use ksparse::path::PathProgress;
 use ksparse::select::Problem;
-use ksparse::{Cancel, Grid, LinearModel, Result, Solution, Solver, Sparsity};
+use ksparse::{Cancel, Grid, LinearModel, Result, Solution, Solver};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -30,7 +30,7 @@ pub fn fit<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = Cancel::new();
     let (view, solver) = (data.view()?, search.solver(&cancel)?);
-    let sparsity = Sparsity::new(k).keep(search.keep.iter().copied());
+    let sparsity = search.sparsity(k)?;
     let start = start.map(|(support, coefficients, intercept)| LinearModel { support, coefficients, intercept });
     let (solution, model, bound) = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design.design()?;
@@ -65,6 +65,7 @@ pub fn grids<'py>(
     let cancel = Cancel::new();
     let (view, solver) = (data.view()?, search.solver(&cancel)?);
     let mut grid = Grid::over(ks, alphas).keep(search.keep.iter().copied());
+    grid.path.groups = search.groups()?;
     grid.path.time_limit = search.time_limit()?;
     grid.path.cancel = cancel.clone();
     let parts: Vec<Option<Vec<usize>>> = match rows {

@@ -11,7 +11,7 @@ use crate::outcome;
 use ksparse::objective::{BlockCost, FromGradients, Hessian, Objective, Point, Profile};
 use ksparse::restricted::{Line, PointByPoint, Restricted, Second, SupportHessian};
 use ksparse::solver::Solution;
-use ksparse::{Cancel, Error, MatrixMut, Path, Progress, Result, SparseRef, Sparsity};
+use ksparse::{Cancel, Error, MatrixMut, Path, Progress, Result, SparseRef};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyStopIteration, PyValueError};
 use pyo3::prelude::*;
@@ -57,7 +57,7 @@ pub fn minimize<'py>(
     function.check_size()?;
     let solver = search.solver(&Cancel::NEVER)?;
     let objective = Function::new(function);
-    let sparsity = Sparsity::new(k).keep(search.keep.iter().copied());
+    let sparsity = search.sparsity(k)?;
     let start = start.map(|(support, coefficients)| Solution::guess(support, coefficients));
     let found = py.detach(|| {
         solver.solve(&objective, &sparsity, start.as_ref(), &mut |progress| objective.ask(callback.as_ref(), progress))
@@ -78,7 +78,7 @@ pub fn minimize_path<'py>(
     function.check_size()?;
     let solver = search.solver(&Cancel::NEVER)?;
     let objective = Function::new(function);
-    let path = Path::over(ks).keep(search.keep.iter().copied());
+    let path = Path { groups: search.groups()?, ..Path::over(ks).keep(search.keep.iter().copied()) };
     let found = py.detach(|| {
         path.solve(&objective, &*solver, &mut |progress| objective.ask(callback.as_ref(), &progress.solver))
     });

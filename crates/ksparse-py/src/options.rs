@@ -2,10 +2,12 @@
 
 use crate::error::to_py;
 use ksparse::solver::{self, Limits, Settings, Solver, Value};
-use ksparse::{Cancel, graphical};
+use ksparse::sparsity::Partition;
+use ksparse::{Cancel, Sparsity, graphical};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How to search, read from a dictionary with these keys.
@@ -23,6 +25,8 @@ pub struct Search<'py> {
     seed: u64,
     /// Columns that are in at no charge.
     pub keep: Vec<usize>,
+    /// Columns that are in or out together.
+    groups: Vec<Vec<usize>>,
     /// 0: one per core.
     pub threads: usize,
 }
@@ -42,6 +46,19 @@ impl Search<'_> {
         let solver = self.solver(cancel)?;
         let limits = self.settings(cancel)?.limits(Limits::default());
         Ok(if self.solver == "auto" { graphical::default_solver(variables, limits) } else { solver })
+    }
+
+    /// The groups, if there are any.
+    pub fn groups(&self) -> PyResult<Option<Arc<Partition>>> {
+        if self.groups.is_empty() {
+            return Ok(None);
+        }
+        Partition::new(self.groups.clone()).map(|groups| Some(Arc::new(groups))).map_err(to_py)
+    }
+
+    /// The constraint for a k.
+    pub fn sparsity(&self, k: usize) -> PyResult<Sparsity> {
+        Ok(Sparsity { k, keep: self.keep.clone(), groups: self.groups()? })
     }
 
     /// The time a whole fit, path or grid may take.

@@ -185,3 +185,26 @@ def test_networks():
     for wrong in (X[:1], np.full((5, 3), np.nan), np.ones((5, 3))):
         with pytest.raises(ValueError):
             ksparse.SparsePrecision().fit(wrong)
+
+
+@pytest.mark.parametrize("solver", ["auto", "fbs", "grahtp", "foba", "diht"])
+def test_groups_are_in_or_out_as_a_whole(solver):
+    X, y, _ = ksparse.datasets.make_regression(100, 12, 4, noise=0.5, random_state=2)
+    labels = ["a"] * 3 + ["b"] * 4 + ["c"] * 2 + ["d", "e", "f"]
+    model = ksparse.SparseLinearRegression(k=2, alpha=0.01, groups=labels, solver=solver).fit(X, y)
+    for label in set(labels):
+        columns = [j for j, other in enumerate(labels) if other == label]
+        assert len(set(columns) & set(model.support_)) in (0, len(columns))
+    lists = ksparse.SparseLinearRegression(k=2, alpha=0.01, groups=[[8, 7], range(3), [6, 3, 4, 5]], solver=solver)
+    assert (lists.fit(X, y).coef_ == model.coef_).all()
+
+
+def test_groups_of_one_are_no_groups():
+    X, y, _ = ksparse.datasets.make_regression(60, 12, 4, noise=0.5, random_state=2)
+    plain = ksparse.SparseLinearRegression(k=3).fit(X, y)
+    assert (ksparse.SparseLinearRegression(k=3, groups=range(12)).fit(X, y).coef_ == plain.coef_).all()
+    for wrong, match in [([[0, 1], [1, 2]], "overlap"), (["a"] * 5, "5 labels"), ([[0, 99]], "99"), ([[]], "nothing")]:
+        with pytest.raises(ValueError, match=match):
+            ksparse.SparseLinearRegression(k=3, groups=wrong).fit(X, y)
+    chosen = ksparse.SparseLinearRegressionCV(groups=[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]).fit(X, y)
+    assert chosen.k_ <= 6 and chosen.support_.size == 2 * chosen.k_

@@ -12,8 +12,8 @@ use crate::output;
 use crate::prepared::Prepared;
 use crate::progress::Watcher;
 use crate::screen::Screen;
+use ksparse::Solver;
 use ksparse::solver::TraceRow;
-use ksparse::{Solver, Sparsity};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -35,6 +35,11 @@ pub struct FitArgs {
     /// Columns that are in whatever they do for f, beside the k: names, or numbers counted from 1, separated by commas
     #[arg(long, value_name = "COLS", help_heading = "Model", value_parser = parse::words, allow_hyphen_values = true)]
     pub keep: Option<Words>,
+
+    /// Columns that are in or out together, and count as one in k: a file with a group in every line, names or numbers
+    /// separated by commas; columns in none stand alone
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    pub groups: Option<PathBuf>,
 
     #[command(flatten)]
     pub loss: LossArgs,
@@ -103,13 +108,14 @@ fn after() -> String {
 
 pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
-    output::check(&[&args.output, &args.trace, &args.plot_gap], &args.data.files())?;
+    let inputs = [args.data.files(), args.groups.clone().into_iter().collect()].concat();
+    output::check(&[&args.output, &args.trace, &args.plot_gap], &inputs)?;
     let threads = args.solver.pool(screen)?;
     threads.run(|| fit(args, &*solver, screen))
 }
 
 fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
-    let prepared = Prepared::read(&args.data, &args.loss, args.keep.as_ref(), screen)?;
+    let prepared = Prepared::read(&args.data, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
     let k = prepared.at_most_all(args.k, screen);
     let knows = ksparse::solver::method(solver.name())?.knows_bound;
     if args.plot_gap.is_some() && args.certify.is_none() && !knows {
@@ -125,7 +131,7 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let started = Instant::now();
     let training = prepared.problem().on_all_rows().map_err(|error| prepared.blame(error))?;
     let risk = training.risk.reridged(prepared.lambda)?;
-    let sparsity = Sparsity::new(k).keep(prepared.keep.iter().copied());
+    let sparsity = prepared.sparsity(k);
     let watcher = Watcher::spinner(screen, solver.name());
     let solution = interrupt::listening(|| solver.solve(&risk, &sparsity, None, &mut |at| watcher.iteration(at)))
         .map_err(|error| prepared.blame(error))?;

@@ -42,6 +42,11 @@ pub struct PathArgs {
     #[arg(long, value_name = "COLS", help_heading = "Model", value_parser = parse::words, allow_hyphen_values = true)]
     pub keep: Option<Words>,
 
+    /// Columns that are in or out together, and count as one in k: a file with a group in every line, names or numbers
+    /// separated by commas; columns in none stand alone
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    pub groups: Option<PathBuf>,
+
     #[command(flatten)]
     pub choice: ChoiceArgs,
 
@@ -110,13 +115,14 @@ pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
     if let Some(path) = args.plot.as_ref().filter(|path| !is_svg(path)) {
         return Err(Failure::Input(format!("--plot draws an SVG: call it {}", path.with_extension("svg").display())));
     }
-    output::check(&[&args.output, &args.plot, &args.report], &args.data.files())?;
+    let inputs = [args.data.files(), args.groups.clone().into_iter().collect()].concat();
+    output::check(&[&args.output, &args.plot, &args.report], &inputs)?;
     let threads = args.solver.pool(screen)?;
     threads.run(|| path(args, &*solver, screen))
 }
 
 fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
-    let prepared = Prepared::read(&args.data, &args.loss, args.keep.as_ref(), screen)?;
+    let prepared = Prepared::read(&args.data, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
     let rule = ChoiceRule::new(&args.choice, &prepared, args.solver.seed)?;
     if args.output.is_some() && matches!(rule, ChoiceRule::None) {
         let message =
@@ -178,6 +184,7 @@ fn grid(args: &PathArgs, prepared: &Prepared, screen: Screen) -> Grid {
     let ks = args.k.0.iter().map(|&k| k.min(most));
     let lambdas = args.lambdas.as_ref().map_or(vec![prepared.lambda], |lambdas| lambdas.0.clone());
     let mut grid = Grid::over(ks, lambdas).keep(prepared.keep.iter().copied());
+    grid.path.groups = prepared.groups.clone();
     grid.path.time_limit = args.solver.time_limit();
     grid.path.cancel = interrupt::token();
     grid

@@ -284,3 +284,28 @@ fn empty_columns_cost_next_to_nothing() {
         assert_eq!(found["coefficients"].as_array().unwrap().len(), 2, "{options}: {}", done.stdout);
     }
 }
+
+
+#[test]
+fn groups_are_in_or_out_as_a_whole() {
+    let bench = Bench::with_data();
+    bench.file("groups.txt", "# pairs\nx1, x2\n\nx3,4\n-1,x6\n");
+    for solver in ["auto", "fbs", "foba", "grahtp", "diht"] {
+        let found =
+            bench.json(&format!("fit data.csv -k 2 --lambda 0.01 --groups groups.txt --solver {solver} --json"));
+        let support: Vec<u64> = found["support"].as_array().unwrap().iter().map(|j| j.as_u64().unwrap()).collect();
+        for pair in [[0, 1], [2, 3]] {
+            let inside = pair.iter().filter(|j| support.contains(j)).count();
+            assert_ne!(inside, 1, "{solver}: {support:?}");
+        }
+    }
+    let path = bench.json("path data.csv -k 1:3 --groups groups.txt --json");
+    assert!(path["path"].as_array().is_some_and(|cells| cells.len() == 3), "{path}");
+    for (text, complaint) in [("x1,x2\nx2,x3\n", "stands twice"), ("x1,nobody\n", "nobody"), ("x1,,x2\n", "empty")] {
+        bench.file("wrong.txt", text);
+        let done = bench.run("fit data.csv -k 2 --groups wrong.txt");
+        assert!(done.code == 2 && done.stderr.contains(complaint), "{}", done.stderr);
+    }
+    let done = bench.run("fit data.csv -k 2 --groups groups.txt --solver exact --lambda 0.1");
+    assert!(done.code == 2 && done.stderr.contains("groups"), "{}", done.stderr);
+}

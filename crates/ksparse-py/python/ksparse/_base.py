@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._progress import Watcher
 from ._results import Progress
-from ._validation import TAKES, as_matrix, check_alpha, check_k, check_keep, seed, thread_count, validate
+from ._validation import TAKES, as_matrix, check_alpha, check_groups, check_k, check_keep, countable, seed, thread_count, validate
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -49,6 +49,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         fit_intercept: bool = True,
         standardize: bool = False,
         keep: Any = None,
+        groups: Any = None,
         tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -65,6 +66,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.keep = keep
+        self.groups = groups
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -111,6 +113,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "time_limit": time_limit,
             "options": options,
             "keep": check_keep(self.keep, n_features, getattr(self, "feature_names_in_", None)),
+            "groups": check_groups(self.groups, n_features, getattr(self, "feature_names_in_", None)),
             "threads": thread_count(self.n_jobs),
             "seed": seed(self.random_state),
         }
@@ -153,7 +156,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         n_features = X.shape[1]
         search = self._search(n_features)
         design = _core.Design(as_matrix(X), search["threads"])
-        k, alpha = check_k(self.k, n_features), check_alpha(self.alpha)
+        k, alpha = check_k(self.k, countable(n_features, search["groups"])), check_alpha(self.alpha)
         models = []
         for row, target in enumerate(targets):
             watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)

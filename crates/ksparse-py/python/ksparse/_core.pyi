@@ -39,6 +39,7 @@ class Search(TypedDict):
     time_limit: float | None
     options: Mapping[str, object]
     keep: Sequence[int]
+    groups: Sequence[Sequence[int]]
     threads: int
     seed: int
 

@@ -51,6 +51,7 @@ class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
         fit_intercept: bool = True,
         standardize: bool = False,
         keep: Any = None,
+        groups: Any = None,
         tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -69,6 +70,7 @@ class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.keep = keep
+        self.groups = groups
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -95,6 +97,7 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
         standardize: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
         keep: Any = None,
+        groups: Any = None,
         tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -114,6 +117,7 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
         self.standardize = standardize
         self.class_weight = class_weight
         self.keep = keep
+        self.groups = groups
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -182,6 +186,7 @@ class SparseSVCCV(SparseClassifierCV):
         standardize: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
         keep: Any = None,
+        groups: Any = None,
         tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -202,6 +207,7 @@ class SparseSVCCV(SparseClassifierCV):
             standardize=standardize,
             class_weight=class_weight,
             keep=keep,
+            groups=groups,
             tol=tol,
             max_iter=max_iter,
             time_limit=time_limit,
@@ -247,6 +253,7 @@ class SparseHuberClassifierCV(SparseClassifierCV):
         standardize: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
         keep: Any = None,
+        groups: Any = None,
         tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -267,6 +274,7 @@ class SparseHuberClassifierCV(SparseClassifierCV):
             standardize=standardize,
             class_weight=class_weight,
             keep=keep,
+            groups=groups,
             tol=tol,
             max_iter=max_iter,
             time_limit=time_limit,

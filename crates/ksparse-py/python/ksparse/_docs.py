@@ -40,6 +40,10 @@ standardize : bool, default=False
     columns are centred without an intercept too, which then leaves its constant in `intercept_`.
 keep : array-like of int, str or bool, default=None
     Columns that are always in, at no charge against k: their numbers, their names, or a mask.
+groups : array-like or None, default=None
+    Columns that are in or out together, of which k then counts the groups: a label for every column, or lists of columns
+    by number or name (columns in none stand alone). Solvers that take groups: 'auto', 'grahtp', 'fgrahtp', 'htp', 'iht',
+    'grasp', 'fbs', 'foba', 'diht', 'sdiht'.
 tol : float or None, default=None
     Iterative methods stop when the point moves by less than this, relatively; 'diht', 'sdiht' and 'exact' when the gap
     to their bound is less. None is the method's own default: 1e-4, 1e-6 for 'exact'. 'auto', 'fbs' and 'foba' do not

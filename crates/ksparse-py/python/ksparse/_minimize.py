@@ -132,6 +132,7 @@ def function_search(
         "time_limit": None if time_limit is None else float(time_limit),
         "options": {} if solver_options is None else dict(solver_options),
         "keep": check_keep(keep, dim),
+        "groups": [],
         "threads": 1,
         "seed": seed(random_state),
     }

@@ -15,7 +15,7 @@ from . import _core
 from ._base import Callback
 from ._progress import Watcher
 from ._results import path_result
-from ._validation import as_matrix, check_alpha, check_ks, seed
+from ._validation import as_matrix, check_alpha, check_ks, countable, seed
 
 if TYPE_CHECKING:
     from ._core import Design, Model
@@ -63,9 +63,9 @@ class CrossValidated:
         # The labels as they were given: splitters and scorers need them.
         labels = targets[0] if not hasattr(self, "classes_") else self.classes_[_codes(targets)]
         n_features = X.shape[1]
-        ks, alphas = check_ks(self.ks, n_features, KS), self._alphas()
         splits = self._splits(X, labels)
         search = self._search(n_features)
+        ks, alphas = check_ks(self.ks, countable(n_features, search["groups"]), KS), self._alphas()
         design = _core.Design(as_matrix(X), search["threads"])
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
         training = [np.ascontiguousarray(train, dtype=np.int64) for train, _ in splits]

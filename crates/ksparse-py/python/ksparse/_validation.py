@@ -165,6 +165,36 @@ def check_keep(keep: Any, n_features: int, names: Any = None) -> list[int]:
     return [int(j) % n_features for j in chosen]
 
 
+def check_groups(groups: Any, n_features: int, names: Any = None) -> list[list[int]]:
+    """Groups of columns: a label per column, or lists of columns by number or name; columns in none stand alone."""
+    if groups is None:
+        return []
+    parts = list(groups)
+    if any(isinstance(part, (list, tuple, set, range, np.ndarray)) for part in parts):
+        found = [check_keep(list(part), n_features, names) for part in parts]
+        empty = [position for position, part in enumerate(found) if not part]
+        if empty:
+            raise ValueError(f"groups has nothing at position {empty[0]}: leave it out, or name its columns.")
+    else:
+        if len(parts) != n_features:
+            raise ValueError(f"groups has {len(parts)} labels, but there are {n_features} features.")
+        members: dict[Any, list[int]] = {}
+        for column, label in enumerate(parts):
+            members.setdefault(label, []).append(column)
+        found = list(members.values())
+    seen = np.zeros(n_features, dtype=int)
+    for part in found:
+        np.add.at(seen, part, 1)
+    if (seen > 1).any():
+        raise ValueError(f"groups has column {int(np.flatnonzero(seen > 1)[0])} twice: groups must not overlap.")
+    return [part for part in found if len(part) > 1]
+
+
+def countable(n_features: int, groups: Sequence[Sequence[int]]) -> int:
+    """What k counts: groups, and the columns that stand alone."""
+    return n_features - sum(len(part) - 1 for part in groups)
+
+
 def check_ks(ks: Any, n_features: int, default: Sequence[int]) -> list[int]:
     """Ascending numbers of coefficients, none of them above the number of columns."""
     if ks is None:

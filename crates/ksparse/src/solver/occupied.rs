@@ -21,6 +21,10 @@ pub(super) fn solve(
     start: Option<&Solution>,
     watch: Watch,
 ) -> Option<Result<Solution>> {
+    // Groups name columns by where they are; with them the search is among all.
+    if sparsity.groups.is_some() {
+        return None;
+    }
     let part = Part::of(objective)?;
     let sparsity = Sparsity { keep: part.within(&sparsity.keep)?, ..sparsity.clone() };
     let start = match start {

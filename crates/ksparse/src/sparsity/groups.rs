@@ -53,6 +53,22 @@ impl Partition {
         Self { groups }
     }
 
+    /// How many groups there are among the first `dim` coordinates, those that are kept aside.
+    ///
+    /// ```
+    /// use ksparse::sparsity::Partition;
+    /// let groups = Partition::new([vec![0, 1, 2]])?;
+    /// assert_eq!(groups.count(5, &[]), 3); // 0 to 2, 3, 4
+    /// assert_eq!(groups.count(5, &[1, 4]), 2); // 0 and 2, 3
+    /// # Ok::<(), ksparse::Error>(())
+    /// ```
+    pub fn count(&self, dim: usize, keep: &[usize]) -> usize {
+        let counted = |group: &Vec<usize>| group.iter().filter(|&j| *j < dim && !keep.contains(j)).count();
+        let merged: usize = self.groups.iter().map(|group| counted(group).saturating_sub(1)).sum();
+        let kept = (0..dim).filter(|j| keep.contains(j)).count();
+        dim - kept - merged
+    }
+
     /// The groups of two coordinates and more, each ascending, by their first coordinates.
     pub fn groups(&self) -> &[Vec<usize>] {
         &self.groups
