@@ -87,7 +87,7 @@ impl Task {
                 let labels = labels.map_err(|error| in_file(&table.source, error))?;
                 (labels.signs(target)?, Some(labels))
             }
-            TargetKind::Real => {
+            TargetKind::Real | TargetKind::Count | TargetKind::Positive => {
                 if positive.is_some() {
                     let labels = FAMILIES.iter().filter(|family| family.target == TargetKind::Sign);
                     let with_labels = labels.map(|family| family.name).collect::<Vec<_>>();

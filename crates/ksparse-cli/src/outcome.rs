@@ -96,6 +96,7 @@ impl<'a> Fitted<'a> {
             n: table.nrows(),
             p: table.ncols(),
             target: table.target_name.clone(),
+            offset: prepared.offset.clone(),
             intercept: linear.intercept,
             coefficients: coefficients.collect(),
         };

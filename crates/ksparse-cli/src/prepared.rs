@@ -21,6 +21,8 @@ pub struct Prepared {
     pub lambda: f64,
     pub keep: Vec<usize>,
     pub groups: Option<Arc<Partition>>,
+    /// The column of offsets, as it was named.
+    pub offset: Option<String>,
     pub intercept: bool,
     pub standardize: bool,
 }
@@ -34,7 +36,7 @@ impl Prepared {
         groups: Option<&Path>,
         screen: Screen,
     ) -> Result<Self> {
-        let positive = data.reading.positive.as_deref();
+        let (positive, offset) = (data.reading.positive.as_deref(), data.reading.offset.clone());
         let data = Data::read(data, Need::Required, screen)?;
         let task = Task::new(&data.table, loss, positive, screen)?;
         let lambda = loss.lambda.unwrap_or(task.default_ridge);
@@ -43,13 +45,23 @@ impl Prepared {
         keep.sort_unstable();
         keep.dedup();
         let groups = groups.map(|file| read_groups(file, &data.table)).transpose()?;
-        Ok(Self { data, task, lambda, keep, groups, intercept: !loss.no_intercept, standardize: loss.standardize })
+        Ok(Self {
+            data,
+            task,
+            lambda,
+            keep,
+            groups,
+            offset,
+            intercept: !loss.no_intercept,
+            standardize: loss.standardize,
+        })
     }
 
     /// The library's view of it.
     pub fn problem(&self) -> Problem<'_> {
         Problem {
             weights: self.data.table.weights.as_deref(),
+            offset: self.data.table.offset.as_deref(),
             intercept: self.intercept,
             standardize: self.standardize,
             ..Problem::new(self.data.table.design(), &self.task.y, &*self.task.loss)

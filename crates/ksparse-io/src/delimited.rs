@@ -31,12 +31,13 @@ struct Parsed {
     values: Vec<f64>,
     labels: Labels,
     weights: Vec<f64>,
+    offset: Vec<f64>,
     rows: usize,
 }
 
 impl Held for Parsed {
     fn bytes(&self) -> usize {
-        self.values.bytes() + self.labels.bytes() + self.weights.bytes()
+        self.values.bytes() + self.labels.bytes() + self.weights.bytes() + self.offset.bytes()
     }
 }
 
@@ -56,16 +57,18 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
         let problem = if plan.header.is_some() { "there is a header but no row" } else { "there are no rows" };
         return Err(Error::input(&*name, problem, no_header()));
     }
-    let (mut values, mut labels, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut values, mut labels, mut weights, mut offset) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for block in blocks {
         values.push(block.values);
         labels.push(block.labels);
         weights.extend(block.weights);
+        offset.extend(block.offset);
     }
     let features: Vec<usize> = plan.columns(Role::Feature).collect();
     let mut table = Table::new(from_full_rows(&memory, values, features.len(), options.storage)?);
     table.target = plan.columns(Role::Target).next().map(|_| Labels::join(labels));
     table.weights = plan.columns(Role::Weights).next().map(|_| weights);
+    table.offset = plan.columns(Role::Offset).next().map(|_| offset);
     if let Some(names) = &plan.names {
         table.names = Some(features.iter().map(|&j| names[j].clone()).collect());
         table.target_name = plan.columns(Role::Target).next().map(|j| names[j].clone());
@@ -104,6 +107,7 @@ impl Plan {
                 },
                 Some(Role::Target) => out.labels.push(&field, place)?,
                 Some(Role::Weights) => out.weights.push(weight(finite(&field, place)?, place)?),
+                Some(Role::Offset) => out.offset.push(finite(&field, place)?),
                 Some(Role::Skip) | None => {}
             }
             count += 1;

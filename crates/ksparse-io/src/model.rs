@@ -62,6 +62,9 @@ pub struct Model {
     /// The name of the target column, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// The name of the column of offsets, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<String>,
     /// The intercept, 0 when none was fitted.
     pub intercept: f64,
     /// The non-zeros, by ascending column.
@@ -227,6 +230,7 @@ mod tests {
             n: 10,
             p: 5,
             target: None,
+            offset: None,
             intercept: -1.0 / 3.0,
             coefficients: vec![
                 Coefficient { column: 1, feature: Some("a\"b".to_string()), value: 5e-324 },

@@ -183,6 +183,8 @@ pub struct ReadOptions {
     pub target_file: Option<PathBuf>,
     /// The column of sample weights, by name or number.
     pub weights: Option<String>,
+    /// The column of offsets, which are added to predictions, by name or number.
+    pub offset: Option<String>,
     /// Columns to leave out, by name or number.
     pub drop: Vec<String>,
     /// How to store the matrix.

@@ -89,7 +89,7 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
     let features: Vec<usize> = (0..names.len()).filter(|&j| roles[j] == Role::Feature).collect();
     let wide = full_size(&name, nrows, features.len())?.saturating_mul(size_of::<f64>());
     source.memory.take(wide, || format!("{nrows} x {} entries", features.len()))?;
-    let (mut values, mut target, mut weights) = (Vec::new(), None, None);
+    let (mut values, mut target, mut weights, mut offset) = (Vec::new(), None, None, None);
     for j in (0..names.len()).filter(|&j| roles[j] != Role::Skip) {
         let place = || Place::from(&*name).part(format!("column `{}`", names[j]));
         let column = column(&reader, j, nrows, &place)?;
@@ -113,13 +113,14 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
                 match role {
                     Role::Target => target = Some(Target::Numbers(numbers)),
                     Role::Weights => weights = Some(numbers),
+                    Role::Offset => offset = Some(numbers),
                     _ => values.extend(numbers),
                 }
             }
         }
     }
     let mut table = Table::new(from_full_columns(&source.memory, nrows, features.len(), values, options.storage)?);
-    (table.target, table.weights, table.notes) = (target, weights, notes);
+    (table.target, table.weights, table.offset, table.notes) = (target, weights, offset, notes);
     table.target_name = roles.iter().position(|r| *r == Role::Target).map(|j| names[j].clone());
     table.names = Some(features.iter().map(|&j| names[j].clone()).collect());
     (table.format, table.compression, table.source) = (Format::Parquet, source.compression, name);

@@ -113,7 +113,7 @@ fn take_columns(table: &mut Table, memory: &Memory, options: &ReadOptions) -> Re
     let found = |name: &String| find_column(name, table.names.as_deref(), table.ncols());
     let known = |name: &String| !matches!(found(name), Err(NotFound::Unknown(_)));
     let target = options.target.clone().filter(|name| options.need == Need::Required || known(name));
-    if target.is_none() && options.weights.is_none() && options.drop.is_empty() {
+    if target.is_none() && options.weights.is_none() && options.offset.is_none() && options.drop.is_empty() {
         return Ok(());
     }
     let words = vec![false; table.ncols()];
@@ -132,6 +132,9 @@ fn take_columns(table: &mut Table, memory: &Memory, options: &ReadOptions) -> Re
             return Err(Error::input(&*table.source, problem, "weights must be 0 or more"));
         }
         table.weights = Some(weights);
+    }
+    if let Some(j) = find(Role::Offset) {
+        table.offset = Some(column(table, j)?);
     }
     let kept: Vec<usize> = (0..roles.len()).filter(|&j| roles[j] == Role::Feature).collect();
     memory.take(12 * table.matrix.stored(), || "the remaining columns".into())?;

@@ -11,6 +11,7 @@ pub(crate) enum Role {
     Feature,
     Target,
     Weights,
+    Offset,
     Skip,
 }
 
@@ -50,7 +51,7 @@ pub(crate) fn assign(columns: &Columns<'_>, options: &ReadOptions, notes: &mut V
             return Err(Error::input(
                 columns.file,
                 Words::from(option) + format!(": column {} has another use already", columns.call(j)),
-                "a column can be the target, the weights or left out, but only one of them",
+                "a column can be the target, the weights, the offset or left out, but only one of them",
             ));
         }
         roles[j] = role;
@@ -58,6 +59,9 @@ pub(crate) fn assign(columns: &Columns<'_>, options: &ReadOptions, notes: &mut V
     };
     if let Some(name) = &options.weights {
         take(find(Setting::Weights, name)?, Role::Weights, Setting::Weights)?;
+    }
+    if let Some(name) = &options.offset {
+        take(find(Setting::Offset, name)?, Role::Offset, Setting::Offset)?;
     }
     match (&options.target, options.need) {
         (_, Need::Absent) => {}

@@ -19,6 +19,8 @@ pub struct Table {
     pub target_name: Option<String>,
     /// Sample weights, finite and not negative.
     pub weights: Option<Vec<f64>>,
+    /// What is added to every prediction, finite.
+    pub offset: Option<Vec<f64>>,
     /// Names of the features.
     pub names: Option<Vec<String>>,
     /// The file's format.
@@ -57,6 +59,7 @@ impl Table {
             target: None,
             target_name: None,
             weights: None,
+            offset: None,
             names: None,
             format: Format::Ksb,
             compression: None,
@@ -104,6 +107,7 @@ impl Table {
             target: self.target.as_ref().map(|t| t.rows(rows)),
             target_name: self.target_name.clone(),
             weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
+            offset: self.offset.as_ref().map(|o| rows.iter().map(|&i| o[i]).collect()),
             names: self.names.clone(),
             format: self.format,
             compression: self.compression,

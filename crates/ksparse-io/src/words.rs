@@ -14,6 +14,8 @@ pub enum Setting {
     TargetFile,
     /// Which column has the weights.
     Weights,
+    /// Which column has the offsets.
+    Offset,
     /// Which columns are left out.
     Drop,
     /// Which labels count as +1.
@@ -41,6 +43,7 @@ impl Setting {
             Self::Target => "target",
             Self::TargetFile => "target_file",
             Self::Weights => "weights",
+            Self::Offset => "offset",
             Self::Drop => "drop",
             Self::Positive => "positive",
             Self::Features => "features",

@@ -15,6 +15,7 @@ pub struct Data<'py> {
     design: Reading<'py>,
     target: PyReadonlyArray1<'py, f64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
+    offset: Option<PyReadonlyArray1<'py, f64>>,
     loss: String,
     /// The scale or width of the loss; its default when `None`.
     loss_parameter: Option<f64>,
@@ -32,6 +33,7 @@ pub struct DataView<'a> {
 pub struct Rest<'a> {
     target: &'a [f64],
     weights: Option<&'a [f64]>,
+    offset: Option<&'a [f64]>,
     loss: Box<dyn Loss>,
     intercept: bool,
     standardize: bool,
@@ -39,13 +41,12 @@ pub struct Rest<'a> {
 
 impl Data<'_> {
     pub fn view(&self) -> PyResult<DataView<'_>> {
-        let weights = match &self.weights {
-            Some(weights) => Some(weights.as_slice()?),
-            None => None,
-        };
+        let weights = self.weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let offset = self.offset.as_ref().map(|offset| offset.as_slice()).transpose()?;
         let rest = Rest {
             target: self.target.as_slice()?,
             weights,
+            offset,
             loss: named_loss(&self.loss, self.loss_parameter).map_err(to_py)?,
             intercept: self.intercept,
             standardize: self.standardize,
@@ -62,6 +63,7 @@ impl Rest<'_> {
             target: self.target,
             loss: &*self.loss,
             weights: self.weights,
+            offset: self.offset,
             intercept: self.intercept,
             standardize: self.standardize,
         }

@@ -14,12 +14,18 @@ ESTIMATORS = [
     ksparse.SparseLogisticRegression,
     ksparse.SparseSVC,
     ksparse.SparseHuberClassifier,
+    ksparse.SparseRobustRegression,
+    ksparse.SparsePoissonRegression,
+    ksparse.SparseGammaRegression,
 ]
 CV_ESTIMATORS = [
     ksparse.SparseLinearRegressionCV,
     ksparse.SparseLogisticRegressionCV,
     ksparse.SparseSVCCV,
     ksparse.SparseHuberClassifierCV,
+    ksparse.SparseRobustRegressionCV,
+    ksparse.SparsePoissonRegressionCV,
+    ksparse.SparseGammaRegressionCV,
 ]
 
 
@@ -43,4 +49,8 @@ def data_for(estimator, rng=None):
     rng = rng or np.random.default_rng(0)
     X = rng.normal(size=(80, 12))
     z = X[:, 1] - 2 * X[:, 5] + 0.1 * rng.normal(size=80)
-    return X, (z if issubclass(estimator, ksparse.SparseLinearRegression) else np.where(z > 0, "yes", "no"))
+    if "Classifier" in estimator.__name__ or "SVC" in estimator.__name__ or "Logistic" in estimator.__name__:
+        return X, np.where(z > 0, "yes", "no")
+    if "Poisson" in estimator.__name__:
+        return X, np.floor(np.exp(0.5 * z))
+    return X, (np.exp(0.5 * z) if "Gamma" in estimator.__name__ else z)

@@ -5,6 +5,7 @@ import types
 import numpy as np
 import pytest
 from conftest import CV_ESTIMATORS, data_for
+from sklearn.linear_model import GammaRegressor, PoissonRegressor
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
 
@@ -208,3 +209,50 @@ def test_groups_of_one_are_no_groups():
             ksparse.SparseLinearRegression(k=3, groups=wrong).fit(X, y)
     chosen = ksparse.SparseLinearRegressionCV(groups=[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]).fit(X, y)
     assert chosen.k_ <= 6 and chosen.support_.size == 2 * chosen.k_
+
+
+def counts(n=200):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(n, 6))
+    exposure = rng.uniform(0.5, 3.0, size=n)
+    return X, rng.poisson(exposure * np.exp(0.3 + X[:, 1] - 0.5 * X[:, 4])), np.log(exposure)
+
+
+def test_families_at_k_equal_to_p_are_those_of_scikit_learn():
+    X, y, _ = counts()
+    for ours, theirs, target in [
+        (ksparse.SparsePoissonRegression, PoissonRegressor, y),
+        (ksparse.SparseGammaRegression, GammaRegressor, y + 0.5),
+    ]:
+        model = ours(k=6, alpha=0.1).fit(X, target)
+        reference = theirs(alpha=0.1, tol=1e-12, max_iter=10_000).fit(X, target)
+        assert np.allclose(model.coef_, reference.coef_, atol=1e-6)
+        assert np.isclose(model.intercept_, reference.intercept_, atol=1e-6)
+        assert np.allclose(model.predict(X), reference.predict(X), atol=1e-5)
+
+
+def test_offsets_are_exposures():
+    X, y, offset = counts()
+    model = ksparse.SparsePoissonRegression(k=2, alpha=0.01).fit(X, y, offset=offset)
+    assert list(model.support_) == [1, 4]
+    # A rate per exposure, weighted by it, is the same model: f differs by a constant factor of the mean.
+    rate = PoissonRegressor(alpha=0.01 / np.exp(offset).mean(), tol=1e-12, max_iter=10_000)
+    rate.fit(X[:, [1, 4]], y / np.exp(offset), sample_weight=np.exp(offset))
+    assert np.allclose(model.coef_[[1, 4]], rate.coef_, atol=1e-6)
+    assert np.allclose(model.predict(X, offset=offset), np.exp(offset) * model.predict(X))
+    chosen = ksparse.SparsePoissonRegressionCV(ks=[1, 2, 3], alphas=[0.01]).fit(X, y, offset=offset)
+    assert {1, 4} <= set(chosen.support_)
+    with pytest.raises(ValueError, match="offset"):
+        ksparse.SparseLogisticRegression().fit(X, y > 1, offset=offset)
+    with pytest.raises(ValueError, match="not negative"):
+        ksparse.SparsePoissonRegression().fit(X, y - 5.0)
+
+
+def test_wild_targets_do_not_decide():
+    X, y, coef = ksparse.datasets.make_regression(200, 30, 3, noise=0.3, random_state=7)
+    wild = y.copy()
+    wild[::17] += 1000.0
+    model = ksparse.SparseRobustRegression(k=3).fit(X, wild)
+    assert set(model.support_) == set(np.flatnonzero(coef))
+    assert np.abs(model.coef_ - coef).max() < 0.3
+    assert ksparse.SparseRobustRegression(k=3, width=0.5).fit(X, wild).score(X, y) > 0.9

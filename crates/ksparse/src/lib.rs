@@ -54,9 +54,9 @@
 //! | module | holds |
 //! |---|---|
 //! | [`design`] | the data, seen through products: dense, sparse, standardised, row subsets |
-//! | [`loss`] | squared, logistic, squared hinge, Huber, hinge, with their conjugates |
+//! | [`loss`] | for numbers squared, robust, Poisson, gamma; for labels logistic, squared hinge, Huber, hinge; their conjugates |
 //! | [`objective`] | what is minimised: [`Risk`], [`Custom`], the trait [`Objective`]; [`LinearModel`] |
-//! | [`sparsity`] | k, free coordinates, the k largest with deterministic ties |
+//! | [`sparsity`] | k, free coordinates, groups, the k largest with deterministic ties |
 //! | [`restricted`] | minimising on a fixed support: Newton, conjugate gradients, L-BFGS |
 //! | [`solver`] | the algorithms, [`Solution`], [`Status`], limits and progress |
 //! | [`path`] | all k of a sequence, each started from its neighbours; the same for several ridges |

@@ -41,6 +41,11 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub weights: Option<String>,
 
+    /// The column that is added to every prediction, the logarithm of an exposure for example: its name or number
+    /// [losses for numbers]
+    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    pub offset: Option<String>,
+
     /// Columns that are no features (identifiers, say): names or numbers, separated by commas
     #[arg(long, value_name = "COLS", value_parser = parse::words, allow_hyphen_values = true)]
     pub drop: Option<Words>,
@@ -99,6 +104,7 @@ impl ReadingArgs {
             target: self.target.clone(),
             target_file: self.target_file.clone(),
             weights: self.weights.clone(),
+            offset: self.offset.clone(),
             drop: self.drop.as_ref().map_or_else(Vec::new, |words| words.0.clone()),
             memory: self.memory.map(|megabytes| megabytes.saturating_mul(1 << 20)),
             no_mmap: self.no_mmap,

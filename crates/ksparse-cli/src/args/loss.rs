@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
-use ksparse::loss::{FAMILIES, Family, Parameter, TargetKind};
+use ksparse::loss::{FAMILIES, Family, Parameter};
 use std::fmt::Write;
 
 /// What is minimised, beside the data.
@@ -107,10 +107,9 @@ fn ridge() -> String {
 pub fn explained() -> String {
     let mut text = String::new();
     let width = FAMILIES.iter().map(|family| family.formula.len()).max().unwrap_or(0);
-    for (target, title) in [(TargetKind::Real, "for numbers y"), (TargetKind::Sign, "for labels y = -1 or +1, m = y z")]
-    {
+    for (label, title) in [(false, "for numbers y"), (true, "for labels y = -1 or +1, m = y z")] {
         let _ = writeln!(text, "Losses of the prediction z, {title}:");
-        for family in FAMILIES.iter().filter(|family| family.target == target) {
+        for family in FAMILIES.iter().filter(|family| family.target.is_label() == label) {
             let option = family.parameter.map(|parameter| format!(" (--{}-{})", family.name, parameter.name));
             let (name, formula, about) = (family.name, family.formula, family.about);
             let _ = writeln!(text, "  {name:13}  {formula:width$}  {about}{}", option.unwrap_or_default());

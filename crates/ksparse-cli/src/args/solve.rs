@@ -9,6 +9,11 @@ use ksparse::solver::{self, Limits, METHODS, Settings, Solver, Value};
 use std::fmt::Write;
 use std::time::Duration;
 
+const EFFORT: &str = "How much to search where searching is cheap: quick (one descent), normal, thorough (ten times \
+    normal's local searches), or a number: so many times normal";
+const STEP: &str = "Length of a gradient step: auto (needs no tuning), theory (as in the theorems) or a number";
+const BLOCKS: &str = "; default: as many as make the rows of a step about as dear as its search for the k largest";
+
 /// How the model is searched for.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Search")]
@@ -19,12 +24,12 @@ pub struct SolverArgs {
 
     #[arg(long, value_name = "quick|normal|thorough|N", value_parser = parse::effort,
           allow_hyphen_values = true,
-          help = owned("How much to search where searching is cheap: quick (one descent), normal, thorough (ten times normal's local searches), or a number: so many times normal", "effort", "; default: normal"))]
+          help = owned(EFFORT, "effort", "; default: normal"))]
     pub effort: Option<Value>,
 
     #[arg(long, value_name = "auto|theory|NUMBER", default_value = "auto", value_parser = parse::step,
           hide_default_value = true, allow_hyphen_values = true,
-          help = owned("Length of a gradient step: auto (needs no tuning), theory (as in the theorems) or a number", "step", "; svrght knows no theory"))]
+          help = owned(STEP, "step", "; svrght knows no theory"))]
     pub step: parse::Step,
 
     /// Stop when an iteration moves x by less than T ||x|| [default: 1e-4]; exact: when the relative gap is at most T
@@ -45,7 +50,7 @@ pub struct SolverArgs {
     pub seed: u64,
 
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..),
-          help = owned("Blocks of samples", "blocks", "; default: as many as make the rows of a step about as dear as its search for the k largest"))]
+          help = owned("Blocks of samples", "blocks", BLOCKS))]
     pub blocks: Option<u64>,
 
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u64).range(1..),

@@ -76,8 +76,8 @@ const AFTER: &str = "\
 What is minimised:
   f(w, b) = (sum_i c_i loss(x_i'w + b, y_i)) / (sum_i c_i) + lambda/2 ||w||^2,   at most k entries of w non-zero.
   A mean, not a sum: the same lambda means the same for 100 rows and for a million. c are the sample weights (1 unless
-  --weights). The intercept b is not penalised. The default lambda is 0 for squared loss, whose minimum exists without \
-  a ridge.
+  --weights). The intercept b is not penalised. The default lambda is 0 for squared loss, robust and gamma, which have \
+  a minimum without a ridge.
   For the other losses it is 1e-5: when k columns separate the two classes f would fall for ever without a ridge. The \
   ridge depends on
   the units of the columns; --standardize makes them comparable. To compare with a sum of losses + 1/(2C) ||w||^2: \

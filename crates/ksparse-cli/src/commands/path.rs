@@ -204,7 +204,7 @@ impl ChoiceRule {
             let y = &prepared.task.y;
             let folds = match prepared.task.loss.target() {
                 TargetKind::Sign => Folds::stratified(y, count, seed),
-                TargetKind::Real => Folds::seeded(y.len(), count, seed),
+                _ => Folds::seeded(y.len(), count, seed),
             };
             let folds = folds.map_err(|error| Failure::from(error).within(format!("--cv {count}")))?;
             let metric = args.metric.as_deref().map_or(Ok(Metric::Deviance), Metric::by_name)?;

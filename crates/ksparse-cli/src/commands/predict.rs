@@ -98,7 +98,8 @@ pub fn run(args: &PredictArgs, screen: Screen) -> Result<()> {
     }
     let table = read(args, &model, screen)?;
     let aligned = align(&model, &table, &args.model, screen)?;
-    let z = aligned.predict(table.design()).map_err(|error| Failure::from(error).within(&table.source))?;
+    let mut z = aligned.predict(table.design()).map_err(|error| Failure::from(error).within(&table.source))?;
+    z.iter_mut().zip(table.offset.as_deref().unwrap_or_default()).for_each(|(z, offset)| *z += offset);
     if let Some(row) = z.iter().position(|value| !value.is_finite()) {
         return Err(Failure::Input(format!("{}: the prediction of row {} overflows", table.source, row + 1)));
     }
@@ -111,6 +112,9 @@ fn read(args: &PredictArgs, model: &Model, screen: Screen) -> Result<Table> {
     let mut options = args.reading.options(Need::Optional)?;
     if options.target.is_none() && options.target_file.is_none() {
         options.target = model.target.clone();
+    }
+    if options.offset.is_none() {
+        options.offset = model.offset.clone();
     }
     let table = ksparse_io::read(&args.data, &options)?;
     table.notes.iter().for_each(|note| screen.note(note));
@@ -203,8 +207,9 @@ fn scores(
             // Not defined when one class is missing.
             scores.auc = area_under_curve(z, &y, weights).ok();
         }
-        TargetKind::Real => {
-            let mse = mean_squared_error(z, &y, weights)?;
+        TargetKind::Real | TargetKind::Count | TargetKind::Positive => {
+            let means: Vec<f64> = z.iter().map(|&z| loss.mean(z)).collect();
+            let mse = mean_squared_error(&means, &y, weights)?;
             scores.mse = Some(mse);
             scores.r2 = r_squared(mse, &y, weights)?;
         }
@@ -278,7 +283,8 @@ fn predictions(args: &PredictArgs, model: &Model, loss: &dyn Loss, z: &[f64]) ->
         Some(labels) if !args.decision => {
             z.iter().map(|&z| labels.name(if z > 0.0 { 1.0 } else { -1.0 }).into()).collect()
         }
-        _ => z.iter().map(|&z| z.into()).collect(),
+        _ if args.decision => z.iter().map(|&z| z.into()).collect(),
+        _ => z.iter().map(|&z| loss.mean(z).into()).collect(),
     }
 }
 

@@ -131,6 +131,7 @@ fn with_truth<D: Design>(
         n,
         p,
         target: Some("y".to_string()),
+        offset: None,
         intercept: 0.0,
         coefficients: entries
             .map(|(&column, &value)| Coefficient { column, feature: Some(names[column].clone()), value })

@@ -285,7 +285,6 @@ fn empty_columns_cost_next_to_nothing() {
     }
 }
 
-
 #[test]
 fn groups_are_in_or_out_as_a_whole() {
     let bench = Bench::with_data();
@@ -308,4 +307,48 @@ fn groups_are_in_or_out_as_a_whole() {
     }
     let done = bench.run("fit data.csv -k 2 --groups groups.txt --solver exact --lambda 0.1");
     assert!(done.code == 2 && done.stderr.contains("groups"), "{}", done.stderr);
+}
+
+#[test]
+fn counts_and_positive_numbers_with_an_offset() {
+    let bench = Bench::new();
+    let rows: Vec<(f64, f64, f64)> =
+        (0..60).map(|i| f64::from(i) * 0.37).map(|t| (t.sin(), (2.1 * t).cos(), 0.2 * t)).collect();
+    let mut text = String::from("y,a,b,c,exposure\n");
+    for (i, (a, b, o)) in rows.iter().enumerate() {
+        let y = ((0.9 * a + 0.5 * o).exp() + f64::from(i as u32 % 2)).floor();
+        text.push_str(&format!("{y},{a},{b},{},{o}\n", a * b));
+    }
+    bench.file("counts.csv", &text);
+    let fit = bench.json("fit counts.csv -k 2 --loss poisson --offset exposure --lambda 0.01 --json -o model.json");
+    let (support, w) = (indices(&fit["support"]), numbers(&fit["coefficients"]));
+    let intercept = fit["intercept"].as_f64().unwrap();
+    let (_, columns) = columns(&text);
+    let mut mean = 0.0;
+    for i in 0..rows.len() {
+        let z = intercept + columns[4][i] + support.iter().zip(&w).map(|(&j, w)| columns[j + 1][i] * w).sum::<f64>();
+        let y = columns[0][i];
+        mean += (z.exp() - y * z + if y > 0.0 { y * y.ln() } else { 0.0 } - y) / rows.len() as f64;
+    }
+    let expected = mean + 0.005 * w.iter().map(|w| w * w).sum::<f64>();
+    let found = fit["objective"].as_f64().unwrap();
+    assert!((found - expected).abs() <= 1e-9 * expected, "{found} against {expected}");
+    // The model knows its offset; means are predicted, or the linear predictor if that is asked for.
+    let means = bench.json("predict model.json counts.csv --json");
+    let scores = bench.json("predict model.json counts.csv --json --decision");
+    for (mean, z) in numbers(&means["predictions"]).iter().zip(numbers(&scores["predictions"])) {
+        assert!((mean.ln() - z).abs() < 1e-9, "{mean} {z}");
+    }
+    for (options, complaint) in [
+        ("--loss gamma", "above 0"),
+        ("--loss poisson --offset nobody", "nobody"),
+        ("--loss poisson --target a", "not negative"),
+        ("--loss logistic --positive 0 --offset exposure", "takes no offset"),
+        ("--loss squared --robust-width 2", "--loss robust"),
+    ] {
+        let done = bench.run(&format!("fit counts.csv -k 1 {options}"));
+        assert!(done.code == 2 && done.stderr.contains(complaint), "{options}: {}", done.stderr);
+    }
+    bench.ok("path counts.csv -k 0:3 --loss poisson --offset exposure --cv 4");
+    bench.ok("fit counts.csv -k 2 --loss robust --robust-width 0.5 --offset exposure");
 }

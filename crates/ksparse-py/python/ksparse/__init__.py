@@ -6,10 +6,10 @@ Everything refers to one objective, a mean and not a sum::
 
 with sample weights c and an intercept b that is neither penalised nor counted in k.
 
-Estimators: `SparseLinearRegression`, `SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`,
-`SparsePrecision` (networks), and their ``...CV`` versions, which choose k and alpha. A function of your own:
-`minimize`. All k of a sequence: `path`. How far from the best a fit can be: `certify`. Pictures: `plot_path`,
-`plot_graph`, `plot_gap`.
+Estimators: `SparseLinearRegression`, `SparseRobustRegression`, `SparsePoissonRegression`, `SparseGammaRegression`,
+`SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, `SparsePrecision` (networks), and their ``...CV``
+versions, which choose k and alpha. A function of your own: `minimize`. All k of a sequence: `path`. How far from the
+best a fit can be: `certify`. Pictures: `plot_path`, `plot_graph`, `plot_gap`.
 """
 
 from . import datasets
@@ -21,6 +21,14 @@ from ._cv import (
     SparseLinearRegressionCV,
     SparseLogisticRegressionCV,
     SparseSVCCV,
+)
+from ._families import (
+    SparseGammaRegression,
+    SparseGammaRegressionCV,
+    SparsePoissonRegression,
+    SparsePoissonRegressionCV,
+    SparseRobustRegression,
+    SparseRobustRegressionCV,
 )
 from ._minimize import minimize
 from ._path import path
@@ -37,14 +45,20 @@ __all__ = [
     "MinimizeResult",
     "PathResult",
     "Progress",
+    "SparseGammaRegression",
+    "SparseGammaRegressionCV",
     "SparseHuberClassifier",
     "SparseHuberClassifierCV",
     "SparseLinearRegression",
     "SparseLinearRegressionCV",
     "SparseLogisticRegression",
     "SparseLogisticRegressionCV",
+    "SparsePoissonRegression",
+    "SparsePoissonRegressionCV",
     "SparsePrecision",
     "SparsePrecisionCV",
+    "SparseRobustRegression",
+    "SparseRobustRegressionCV",
     "SparseSVC",
     "SparseSVCCV",
     "__version__",

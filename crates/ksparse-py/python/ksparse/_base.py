@@ -19,7 +19,19 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._progress import Watcher
 from ._results import Progress
-from ._validation import TAKES, as_matrix, check_alpha, check_groups, check_k, check_keep, countable, seed, thread_count, validate
+from ._validation import (
+    TAKES,
+    as_matrix,
+    check_alpha,
+    check_groups,
+    check_k,
+    check_keep,
+    check_offset,
+    countable,
+    seed,
+    thread_count,
+    validate,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -84,12 +96,19 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     # Problems for the core.
 
-    def _data(self, design: Design, target: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Data:
+    def _data(
+        self,
+        design: Design,
+        target: NDArray[np.float64],
+        weights: NDArray[np.float64] | None,
+        offset: NDArray[np.float64] | None = None,
+    ) -> Data:
         loss, parameter = self._loss()
         return {
             "design": design,
             "target": target,
             "weights": weights,
+            "offset": offset,
             "loss": loss,
             "loss_parameter": parameter,
             "intercept": bool(self.fit_intercept),
@@ -131,7 +150,9 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Checked data, a target for every linear predictor to fit, and sample weights."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callback: Callback | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Callback | None = None
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -143,6 +164,9 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             The target: numbers for regression, labels (numbers or strings) for classification.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights; integers mean repeated samples. Those of `class_weight` are multiplied in.
+        offset : array-like of shape (n_samples,), default=None
+            What is added to the linear predictor of every sample, the logarithm of an exposure for example. For
+            regressions.
         callback : callable, default=None
             Called once per iteration with a `Progress`; returning True or raising StopIteration ends the fit with the
             best point so far.
@@ -153,6 +177,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             The fitted estimator.
         """
         X, targets, weights = self._prepare(X, y, sample_weight)
+        added = check_offset(offset, X.shape[0])
         n_features = X.shape[1]
         search = self._search(n_features)
         design = _core.Design(as_matrix(X), search["threads"])
@@ -160,7 +185,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         models = []
         for row, target in enumerate(targets):
             watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
-            data, start = self._data(design, target, weights), self._start(row, n_features)
+            data, start = self._data(design, target, weights, added), self._start(row, n_features)
             models.append(_core.fit(data, search, k, alpha, start, watcher.callback(), self._epochs()))
             watcher.close(models[-1]["message"])
         self._store(models, X.dtype)

@@ -22,6 +22,7 @@ class Data(TypedDict):
     design: Design
     target: Floats
     weights: Floats | None
+    offset: Floats | None
     loss: str
     loss_parameter: float | None
     intercept: bool

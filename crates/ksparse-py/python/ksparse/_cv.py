@@ -7,37 +7,12 @@ from typing import Any
 
 from ._classifiers import SparseClassifier, _Probabilities, hinge_name, positive_gamma
 from ._docs import documented
-from ._regression import SparseLinearRegression
+from ._regression import SparseLinearRegression, SparseRegression
 from ._search import CrossValidated
 
 
-@documented
-class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
-    """Least squares with at most k coefficients, k and alpha chosen by cross-validation.
-
-    The objective is that of `SparseLinearRegression`. Every fold solves the whole grid of k and alpha, each solution
-    from its neighbours; the folds run in parallel.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Coefficients of the model chosen.
-    intercept_ : float
-        Its intercept.
-    {attributes}
-
-    Examples
-    --------
-    >>> from ksparse import SparseLinearRegressionCV, datasets
-    >>> X, y, coef = datasets.make_regression(200, 50, 4, noise=0.5, random_state=1)
-    >>> model = SparseLinearRegressionCV(rule="1se").fit(X, y)
-    >>> model.k_
-    4
-    """
+class SparseRegressionCV(CrossValidated, SparseRegression):
+    """The constructor of regressions that choose k and alpha."""
 
     def __init__(
         self,
@@ -79,6 +54,39 @@ class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
         self.n_jobs = n_jobs
         self.certify = certify
         self.verbose = verbose
+
+
+@documented
+class SparseLinearRegressionCV(SparseRegressionCV, SparseLinearRegression):
+    """Least squares with at most k coefficients, k and alpha chosen by cross-validation.
+
+    The objective is that of `SparseLinearRegression`. Every fold solves the whole grid of k and alpha, each solution
+    from its
+    neighbours; the folds run in parallel.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients of the model chosen.
+    intercept_ : float
+        Its intercept.
+    {attributes}
+
+    Examples
+    --------
+    >>> from ksparse import SparseLinearRegressionCV, datasets
+    >>> X, y, coef = datasets.make_regression(200, 50, 4, noise=0.5, random_state=1)
+    >>> model = SparseLinearRegressionCV(rule="1se").fit(X, y)
+    >>> model.k_
+    4
+    """
+
+    def _loss(self) -> tuple[str, float | None]:
+        return "squared", None
 
 
 class SparseClassifierCV(CrossValidated, SparseClassifier):

@@ -41,8 +41,10 @@ standardize : bool, default=False
 keep : array-like of int, str or bool, default=None
     Columns that are always in, at no charge against k: their numbers, their names, or a mask.
 groups : array-like or None, default=None
-    Columns that are in or out together, of which k then counts the groups: a label for every column, or lists of columns
-    by number or name (columns in none stand alone). Solvers that take groups: 'auto', 'grahtp', 'fgrahtp', 'htp', 'iht',
+    Columns that are in or out together, of which k then counts the groups: a label for every column, or lists of
+    columns
+    by number or name (columns in none stand alone). Solvers that take groups: 'auto', 'grahtp', 'fgrahtp', 'htp',
+    'iht',
     'grasp', 'fbs', 'foba', 'diht', 'sdiht'.
 tol : float or None, default=None
     Iterative methods stop when the point moves by less than this, relatively; 'diht', 'sdiht' and 'exact' when the gap
@@ -61,7 +63,9 @@ random_state : int, RandomState instance or None, default=None
     is a fixed seed.
 n_jobs : int or None, default=None
     Threads. None is one per core (or OMP_NUM_THREADS, where that is set, as in the workers of joblib); -1 is one per
-    core; at most 64 are started, or four per core if that is more. The result does not depend on it.""".format(options=_options())
+    core; at most 64 are started, or four per core if that is more. The result does not depend on it.""".format(
+    options=_options()
+)
 
 WARM_START = """warm_start : bool, default=False
     Whether to start from the coefficients of the last fit."""
@@ -107,6 +111,11 @@ CLASS_WEIGHT = """class_weight : dict, 'balanced' or None, default=None
 LOSS = """loss : {'squared_hinge', 'hinge'}, default='squared_hinge'
     The loss."""
 
+WIDTH = """width : float or None, default=None
+    Residuals beyond this count by their size, not by their square. None is 1.345 times the deviation of the target, by
+    the median of
+    the distances from its median."""
+
 GAMMA = """gamma : float, default=0.25
     Width of the smoothed corner of the hinge."""
 
@@ -141,7 +150,7 @@ def documented(cls: Class) -> Class:
     """Fills {parameters} and {attributes} in the docstring of an estimator, at the indentation they stand at."""
     taken = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
     defaults = {name: parameter.default for name, parameter in taken.items()}
-    own = [text for name, text in (("loss", LOSS), ("gamma", GAMMA)) if name in defaults]
+    own = [text for name, text in (("loss", LOSS), ("gamma", GAMMA), ("width", WIDTH)) if name in defaults]
     classes = "class_weight" in defaults
     common = [SEARCH, CLASS_WEIGHT] if classes else [SEARCH]
     attributes = [CLASSES, ATTRIBUTES] if classes else [ATTRIBUTES]

@@ -15,7 +15,7 @@ from . import _core
 from ._base import Callback
 from ._progress import Watcher
 from ._results import path_result
-from ._validation import as_matrix, check_alpha, check_ks, countable, seed
+from ._validation import as_matrix, check_alpha, check_ks, check_offset, countable, seed
 
 if TYPE_CHECKING:
     from ._core import Design, Model
@@ -37,7 +37,9 @@ class CrossValidated:
     verbose: int
     random_state: Any
 
-    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, *, callback: Callback | None = None) -> Any:
+    def fit(
+        self: Any, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Callback | None = None
+    ) -> Any:
         """Choose k and alpha, and fit the model of that choice to all rows.
 
         Parameters
@@ -49,6 +51,9 @@ class CrossValidated:
             The target: numbers for regression, labels (numbers or strings) for classification.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, in fits and in scores; integers mean repeated samples.
+        offset : array-like of shape (n_samples,), default=None
+            What is added to the linear predictor of every sample, in fits and in scores. For regressions without
+            `scoring`.
         callback : callable, default=None
             Called once per iteration with a `Progress`; returning True or raising StopIteration ends the search.
 
@@ -60,6 +65,9 @@ class CrossValidated:
         if self.rule not in ("best", "1se"):
             raise ValueError(f"rule must be 'best' or '1se', got {self.rule!r}.")
         X, targets, weights = self._prepare(X, y, sample_weight)
+        added = check_offset(offset, X.shape[0])
+        if added is not None and self.scoring is not None:
+            raise ValueError("scoring knows nothing of an offset: leave one of them out.")
         # The labels as they were given: splitters and scorers need them.
         labels = targets[0] if not hasattr(self, "classes_") else self.classes_[_codes(targets)]
         n_features = X.shape[1]
@@ -72,7 +80,7 @@ class CrossValidated:
         # One grid per predictor and fold; `cells[fold][cell]` then is a list of models, one per predictor.
         grids = []
         for target in targets:
-            data = self._data(design, target, weights)
+            data = self._data(design, target, weights, added)
             grids.append(_core.grids(data, search, ks, alphas, training, watcher.callback()))
         cells = [list(zip(*(_flat(grid[fold]) for grid in grids))) for fold in range(len(splits))]
         complete = [fold for fold in range(len(splits)) if len(cells[fold]) == len(ks) * len(alphas)]
@@ -80,10 +88,11 @@ class CrossValidated:
             raise RuntimeError(
                 "Cross-validation was stopped before a fold was finished: there is nothing to choose from."
             )
-        scores = np.array([self._fold_scores(cells[fold], X, labels, weights, splits[fold][1]) for fold in complete])
+        held_out = [(cells[fold], splits[fold][1]) for fold in complete]
+        scores = np.array([self._fold_scores(found, X, labels, weights, added, test) for found, test in held_out])
         sizes = np.array([_total(weights, splits[fold][1]) for fold in complete], dtype=np.float64)
         self._choose(scores, sizes, ks, alphas)
-        self._finish(design, targets, weights, X.dtype, ks, search, watcher)
+        self._finish(design, targets, weights, added, X.dtype, ks, search, watcher)
         return self
 
     def _alphas(self) -> list[float]:
@@ -109,6 +118,7 @@ class CrossValidated:
         X: Any,
         labels: NDArray[Any],
         weights: NDArray[np.float64] | None,
+        offset: NDArray[np.float64] | None,
         test: NDArray[Any],
     ) -> list[float]:
         """The score of every cell on the rows held out."""
@@ -125,6 +135,7 @@ class CrossValidated:
                 scores.append(float(scorer(candidate, held_out, expected, **options)))
             else:
                 z = candidate._scores(held_out).astype(np.float64)
+                z = z if offset is None else z + offset[test][:, None]
                 scores.append(-self._deviance(z, candidate._signs(expected), weight))
         return scores
 
@@ -166,6 +177,7 @@ class CrossValidated:
         design: Design,
         targets: list[NDArray[np.float64]],
         weights: NDArray[np.float64] | None,
+        offset: NDArray[np.float64] | None,
         dtype: Any,
         ks: list[int],
         search: Any,
@@ -175,7 +187,7 @@ class CrossValidated:
         models, paths = [], []
         names = getattr(self, "feature_names_in_", None)
         for target in targets:
-            data = self._data(design, target, weights)
+            data = self._data(design, target, weights, offset)
             on_path = _core.grids(data, search, ks, [self.alpha_], None, watcher.callback())[0][0]
             direct = _core.fit(data, search, self.k_, self.alpha_, None, watcher.callback(), self._epochs())
             reached = dict(zip(ks, on_path)).get(self.k_)

@@ -117,6 +117,16 @@ def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | N
     return weights
 
 
+def check_offset(offset: Any, n_samples: int) -> NDArray[np.float64] | None:
+    """What is added to every prediction: None, or one number per sample."""
+    if offset is None:
+        return None
+    added: NDArray[np.float64] = check_array(offset, ensure_2d=False, dtype=np.float64, order="C", input_name="offset")
+    if added.shape != (n_samples,):
+        raise ValueError(f"offset.shape == {added.shape}, expected {(n_samples,)}.")
+    return added
+
+
 def check_k(k: Any, n_features: int) -> int:
     """The number of coefficients: `k` as it is, a fraction of the columns, or the default, which never warns."""
     if k is None:

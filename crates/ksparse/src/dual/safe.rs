@@ -82,7 +82,7 @@ impl Dual<'_> {
         let (mut terms, mut conjugates, mut size) = (0.0, 0.0, 0.0);
         for i in 0..n {
             let value = conjugate.value(a[i], y[i]).abs();
-            terms += c[i] * (value + (a[i] * y[i]).abs() + half_mu * a[i] * a[i] + labels);
+            terms += c[i] * (conjugate.size(a[i], y[i]) + (a[i] * y[i]).abs() + half_mu * a[i] * a[i] + labels);
             conjugates += c[i] * value;
             size += c[i] * a[i] * a[i];
         }

@@ -6,6 +6,9 @@
 //! | [`Logistic`] (scale c) | log(1 + exp(-c m)) | <= c^2/4 | b log b + (1-b) log(1-b), b = -y a / c | b in \[0, 1\] |
 //! | [`SquaredHinge`] | max(0, 1 - m)^2 / 2 | 0 or 1 | b^2 / 2 - b, b = -y a | b >= 0 |
 //! | [`Huber`] (gamma) | 0, (1-m)^2/(2 gamma), 1 - m - gamma/2 | 0, 1/gamma | y a + gamma a^2 / 2 | y a in \[-1, 0\] |
+//! | [`Robust`] (width d), r = z - y | r^2 / 2 or d abs(r) - d^2 / 2 | 0 or 1 | a^2 / 2 + a y | a in \[-d, d\] |
+//! | [`Poisson`] | exp(z) - y z + y log y - y | exp(z) | u log u - u - y log y + y, u = a + y | u >= 0 |
+//! | [`Gamma`] | y exp(-z) + z - 1 - log y | y exp(-z) | u log u - u + a log y + 1, u = 1 - a | u >= 0 |
 //! | [`Hinge`] | max(0, 1 - m) | none: not smooth | y a | y a in \[-1, 0\] |
 //!
 //! The conjugate is `l*(a) = sup_z (a z - l(z))`, so that `l(z) + l*(a) >= a z` (Fenchel-Young) with equality exactly
@@ -21,17 +24,24 @@
 //! # Ok::<(), ksparse::Error>(())
 //! ```
 
+mod entropy;
+mod gamma;
 mod hinge;
 mod huber;
 mod logistic;
+mod poisson;
 mod registry;
+mod robust;
 mod squared;
 mod squared_hinge;
 
+pub use gamma::Gamma;
 pub use hinge::Hinge;
 pub use huber::Huber;
 pub use logistic::Logistic;
+pub use poisson::Poisson;
 pub use registry::{FAMILIES, Family, Parameter, by_name, family};
+pub use robust::Robust;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 
@@ -55,6 +65,37 @@ pub enum TargetKind {
     Real,
     /// Labels -1 and +1.
     Sign,
+    /// Numbers that are not negative.
+    Count,
+    /// Numbers above 0.
+    Positive,
+}
+
+impl TargetKind {
+    /// Whether targets are labels, not numbers.
+    pub fn is_label(self) -> bool {
+        self == Self::Sign
+    }
+
+    /// Whether a finite number is such a target.
+    fn accepts(self, y: f64) -> bool {
+        match self {
+            Self::Real => true,
+            Self::Sign => y == 1.0 || y == -1.0,
+            Self::Count => y >= 0.0,
+            Self::Positive => y > 0.0,
+        }
+    }
+
+    /// Which targets those are, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Real => "numbers",
+            Self::Sign => "labels -1 and +1",
+            Self::Count => "counts: numbers that are not negative",
+            Self::Positive => "numbers above 0",
+        }
+    }
 }
 
 /// How much a function bends: a loss in its prediction, an objective along sparse directions.
@@ -130,6 +171,17 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// `(y', w)` such that `l(z + offset, y) = w l(z, y')` for every z: an offset of the prediction as another target.
+    /// `None` where there is no such thing (labels).
+    fn absorb(&self, offset: f64, y: f64) -> Option<(f64, f64)> {
+        self.of_residual().then_some((y - offset, 1.0))
+    }
+
+    /// What y is expected to be at z, for losses of numbers: z itself, or exp(z) with a log link.
+    fn mean(&self, z: f64) -> f64 {
+        z
+    }
+
     /// The probability of the label +1 at z, for losses that are the likelihood of labels.
     fn probability(&self, _z: f64) -> Option<f64> {
         None
@@ -168,12 +220,11 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
     /// `Err` at the first target the loss does not accept.
     fn check_target(&self, y: &[f64]) -> Result<()> {
         crate::error::check_finite("target", y)?;
-        if self.target() == TargetKind::Sign
-            && let Some(row) = y.iter().position(|&v| v != 1.0 && v != -1.0)
-        {
-            return Err(Error::Target { loss: self.name(), row, value: y[row], expected: "labels -1 and +1" });
+        let kind = self.target();
+        match y.iter().position(|&v| !kind.accepts(v)) {
+            Some(row) => Err(Error::Target { loss: self.name(), row, value: y[row], expected: kind.words() }),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -211,6 +262,12 @@ macro_rules! delegate {
             }
             fn is_likelihood(&self) -> bool {
                 (**self).is_likelihood()
+            }
+            fn absorb(&self, offset: f64, y: f64) -> Option<(f64, f64)> {
+                (**self).absorb(offset, y)
+            }
+            fn mean(&self, z: f64) -> f64 {
+                (**self).mean(z)
             }
             fn probability(&self, z: f64) -> Option<f64> {
                 (**self).probability(z)
@@ -255,6 +312,11 @@ pub trait Conjugate: Send + Sync {
     /// domain and cannot overshoot, whatever the loss. It tends to l'(z) as the weight vanishes and to the projection
     /// of a as it grows.
     fn proximal(&self, a: f64, z: f64, weight: f64, y: f64) -> f64;
+
+    /// The absolute values of the terms that `value` adds up: what its rounding error goes by.
+    fn size(&self, a: f64, y: f64) -> f64 {
+        self.value(a, y).abs()
+    }
 }
 
 #[cfg(test)]

@@ -2,12 +2,20 @@
 //!
 //! A new loss is a file with a `FAMILY` beside the loss, and a line in [`FAMILIES`].
 
-use super::{Loss, TargetKind, hinge, huber, logistic, squared, squared_hinge};
+use super::{Loss, TargetKind, gamma, hinge, huber, logistic, poisson, robust, squared, squared_hinge};
 use crate::error::{Error, Result};
 
 /// All losses, the first two being the defaults for numbers and for two labels.
-pub const FAMILIES: &[Family] =
-    &[squared::FAMILY, logistic::FAMILY, squared_hinge::FAMILY, huber::FAMILY, hinge::FAMILY];
+pub const FAMILIES: &[Family] = &[
+    squared::FAMILY,
+    logistic::FAMILY,
+    squared_hinge::FAMILY,
+    huber::FAMILY,
+    hinge::FAMILY,
+    robust::FAMILY,
+    poisson::FAMILY,
+    gamma::FAMILY,
+];
 
 /// A loss as front ends know it.
 ///
@@ -61,8 +69,8 @@ impl Family {
     ) -> Self {
         // When k columns separate two classes, f falls for ever without a ridge.
         let default_ridge = match target {
-            TargetKind::Real => 0.0,
             TargetKind::Sign => 1e-5,
+            TargetKind::Real | TargetKind::Count | TargetKind::Positive => 0.0,
         };
         Self { name, aliases: &[], target, formula: "", about: "", default_ridge, parameter: None, build }
     }

@@ -15,6 +15,10 @@ fn every_loss() -> Vec<Box<dyn Loss>> {
         Box::new(Huber::default()),
         Box::new(Huber::new(1.5).unwrap()),
         Box::new(Hinge),
+        Box::new(Robust::default()),
+        Box::new(Robust::new(0.3).unwrap()),
+        Box::new(Poisson),
+        Box::new(Gamma),
     ]
 }
 
@@ -22,6 +26,8 @@ fn targets(loss: &dyn Loss) -> Vec<f64> {
     match loss.target() {
         TargetKind::Real => vec![-1.7, 0.0, 2.3],
         TargetKind::Sign => vec![-1.0, 1.0],
+        TargetKind::Count => vec![0.0, 1.0, 3.0],
+        TargetKind::Positive => vec![0.2, 1.0, 4.5],
     }
 }
 
@@ -54,7 +60,9 @@ fn derivatives_match_finite_differences() {
 fn smoothness_is_attained() {
     for loss in every_loss() {
         let Smoothness::Bounded(bound) = loss.smoothness() else {
-            assert_eq!((loss.name(), loss.smoothness()), ("hinge", Smoothness::Corners));
+            let corners = loss.name() == "hinge";
+            assert_eq!(loss.smoothness(), if corners { Smoothness::Corners } else { Smoothness::Unbounded });
+            assert_eq!(loss.conjugate().strong_convexity(), 0.0);
             continue;
         };
         let y = targets(&*loss)[0];

@@ -13,6 +13,7 @@
 //! coordinates have one scale. [`Risk::model`] and [`Risk::start`] translate.
 
 mod losses;
+mod offset;
 mod on_support;
 mod point;
 
@@ -59,6 +60,8 @@ pub struct Risk<'a> {
     /// c_i / sum c: they sum to 1.
     weights: Vec<f64>,
     total_weight: f64,
+    /// What offsets multiply the weight of each sample by; empty without.
+    factors: Vec<f64>,
     ridge: f64,
     /// The intercept's coordinate, if there is one; `[p]` or `[]`.
     free: Vec<usize>,
@@ -93,6 +96,7 @@ impl<'a> Risk<'a> {
             near: None,
             weights: vec![1.0 / n as f64; n],
             total_weight: n as f64,
+            factors: Vec::new(),
             ridge: 0.0,
             free: Vec::new(),
             squares: OnceLock::new(),
@@ -136,6 +140,7 @@ impl<'a> Risk<'a> {
             near: self.near.as_deref().map(Cow::Borrowed),
             weights: self.weights.clone(),
             total_weight: self.total_weight,
+            factors: self.factors.clone(),
             ridge: self.ridge,
             free: self.free.clone(),
             squares: self.squares.clone(),
@@ -177,6 +182,7 @@ impl<'a> Risk<'a> {
             near: None,
             weights: samples.weights.to_vec(),
             total_weight: samples.total_weight,
+            factors: Vec::new(),
             ridge: samples.ridge,
             free: samples.free.to_vec(),
             squares: OnceLock::new(),
@@ -197,6 +203,7 @@ impl<'a> Risk<'a> {
     pub fn with_weights(mut self, weights: &[f64]) -> Result<Self> {
         let total = check_weights(weights, self.design.nrows())?;
         self.weights = weights.iter().map(|w| w / total).collect();
+        self.weights.iter_mut().zip(&self.factors).for_each(|(w, factor)| *w *= factor);
         self.total_weight = total;
         self.arrange();
         Ok(self)
@@ -217,7 +224,10 @@ impl<'a> Risk<'a> {
         if !self.has_intercept() {
             return;
         }
-        let (near, size) = Scaled::centred(Arc::clone(&self.data), &self.weights);
+        // Offsets leave weights that no longer sum to 1.
+        let total: f64 = if self.factors.is_empty() { 1.0 } else { self.weights.iter().sum() };
+        let shares: Vec<f64> = self.weights.iter().map(|w| w / total).collect();
+        let (near, size) = Scaled::centred(Arc::clone(&self.data), &shares);
         // A power of two: multiplying by it changes no digit.
         self.unit = if size > 0.0 && size.is_finite() { size.log2().round().exp2() } else { 1.0 };
         let centre = near.as_ref().map_or(&[][..], Scaled::centre);
@@ -228,7 +238,7 @@ impl<'a> Risk<'a> {
         };
         (self.target_shift, self.near) = (0.0, None);
         if self.loss.of_residual() {
-            let moments = Moments::of(&self.given, &self.weights);
+            let moments = Moments::of(&self.given, &shares);
             if moments.is_far() {
                 self.target_shift = moments.shift();
                 self.near = Some(self.given.iter().map(|y| y - self.target_shift).collect());

@@ -70,8 +70,8 @@ impl Metric {
     /// `Err` if the metric makes no sense for the targets of this loss.
     pub fn check(&self, loss: &dyn Loss) -> Result<()> {
         let need = match (self, loss.target()) {
-            (Self::Error | Self::Auc, TargetKind::Real) => "a loss with labels -1 and +1",
-            (Self::Mse, TargetKind::Sign) => "a loss with real targets",
+            (Self::Error | Self::Auc, kind) if !kind.is_label() => "a loss with labels -1 and +1",
+            (Self::Mse, TargetKind::Sign) => "a loss with numbers for targets",
             _ => return Ok(()),
         };
         Err(Error::Unsupported { solver: self.name(), need })
@@ -84,7 +84,10 @@ impl Metric {
             Self::Deviance => deviance(loss, z, y, weights),
             Self::Error => classification_error(z, y, weights),
             Self::Auc => area_under_curve(z, y, weights),
-            Self::Mse => mean_squared_error(z, y, weights),
+            Self::Mse => {
+                let means: Vec<f64> = z.iter().map(|&z| loss.mean(z)).collect();
+                mean_squared_error(&means, y, weights)
+            }
         }
     }
 }

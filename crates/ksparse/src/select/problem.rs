@@ -28,6 +28,8 @@ pub struct Problem<'a> {
     pub loss: &'a dyn Loss,
     /// Sample weights. Default none: all 1.
     pub weights: Option<&'a [f64]>,
+    /// What is added to every prediction (the logarithm of an exposure, say). Default none.
+    pub offset: Option<&'a [f64]>,
     /// Whether to fit an intercept. Default true.
     pub intercept: bool,
     /// Whether to centre the columns and divide them by their standard deviation, both computed **on the rows trained
@@ -39,7 +41,7 @@ pub struct Problem<'a> {
 impl<'a> Problem<'a> {
     /// A problem with an intercept, unweighted, columns as they are.
     pub fn new(design: &'a dyn Design, target: &'a [f64], loss: &'a dyn Loss) -> Self {
-        Self { design, target, loss, weights: None, intercept: true, standardize: false }
+        Self { design, target, loss, weights: None, offset: None, intercept: true, standardize: false }
     }
 
     /// `Err` when shapes or targets do not fit together.
@@ -50,13 +52,17 @@ impl<'a> Problem<'a> {
             check_finite("weights", weights)?;
             check_option(weights.iter().all(|w| *w >= 0.0), "weights", "negative somewhere", "non-negative")?;
         }
+        if let Some(offset) = self.offset {
+            check_len("offset", offset.len(), self.target.len())?;
+            check_finite("offset", offset)?;
+        }
         self.loss.check_target(self.target)
     }
 
     /// The risk on all rows.
     pub fn on_all_rows(&self) -> Result<Training<'a>> {
         self.validate()?;
-        self.train(Box::new(self.design), Cow::Borrowed(self.target), self.weights)
+        self.train(Box::new(self.design), Cow::Borrowed(self.target), self.weights, self.offset)
     }
 
     /// The risk on some rows; the design is viewed, not copied.
@@ -65,7 +71,8 @@ impl<'a> Problem<'a> {
         let design = Rows::new(self.design, rows)?;
         let target = pick(self.target, design.rows());
         let weights = self.weights.map(|w| pick(w, design.rows()));
-        self.train(Box::new(design), Cow::Owned(target), weights.as_deref())
+        let offset = self.offset.map(|o| pick(o, design.rows()));
+        self.train(Box::new(design), Cow::Owned(target), weights.as_deref(), offset.as_deref())
     }
 
     fn train(
@@ -73,6 +80,7 @@ impl<'a> Problem<'a> {
         design: Box<dyn Design + 'a>,
         target: Cow<'a, [f64]>,
         weights: Option<&[f64]>,
+        offset: Option<&[f64]>,
     ) -> Result<Training<'a>> {
         if weights.is_some_and(|w| w.iter().sum::<f64>() <= 0.0) {
             return Err(Error::Data("the rows to train on weigh nothing".to_string()));
@@ -88,15 +96,20 @@ impl<'a> Problem<'a> {
         if let Some(weights) = weights {
             risk = risk.with_weights(weights)?;
         }
+        if let Some(offset) = offset {
+            risk = risk.with_offset(offset)?;
+        }
         if self.intercept {
             risk = risk.with_intercept();
         }
         Ok(Training { risk, scaling })
     }
 
-    /// The linear predictor of `model` for some rows of the design.
+    /// The linear predictor of `model` for some rows of the design, offsets included.
     pub fn predict(&self, model: &LinearModel, rows: &[usize]) -> Result<Vec<f64>> {
-        Ok(pick(&model.predict(self.design)?, rows))
+        let mut z = model.predict(self.design)?;
+        z.iter_mut().zip(self.offset.unwrap_or_default()).for_each(|(z, o)| *z += o);
+        Ok(pick(&z, rows))
     }
 }
 

@@ -54,7 +54,7 @@ pub fn refit_ridges(unit: f64) -> Vec<f64> {
 /// The largest k worth asking for, of so many columns.
 pub fn largest_k(risk: &Risk, columns: usize) -> usize {
     let rows = match risk.loss().target() {
-        TargetKind::Real => 2 * risk.target().len(),
+        TargetKind::Real | TargetKind::Count | TargetKind::Positive => 2 * risk.target().len(),
         TargetKind::Sign => {
             let positive = risk.target().iter().filter(|y| **y > 0.0).count();
             4 * positive.min(risk.target().len() - positive)

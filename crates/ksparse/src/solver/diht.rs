@@ -98,7 +98,7 @@ impl Default for Diht {
 
 /// Its entry in the table of solvers.
 pub(super) const METHOD: Method = Method {
-    about: "climbs the dual (Liu et al. 2017): any loss, the hinge too, with a ridge; a lower bound with every iteration",
+    about: "climbs the dual (Liu et al. 2017): any loss, the hinge too, with a ridge; a bound in every iteration",
     needs: Needs::Ridge,
     knows_bound: true,
     options: &[STEP, REFIT],

@@ -22,9 +22,12 @@
 //! ascent on the support. None of the theory covers that: **on such losses these methods are heuristics**, there to be
 //! compared with.
 
+mod entries;
+
+pub(super) use entries::{FAST, HTP, IHT, METHOD};
+
 use super::ascent::spectral_estimate;
 use super::descent::{Descent, descend};
-use super::registry::{Choice, Method, Settings, Value};
 use super::run::{Iterate, Run, union};
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_option};
@@ -98,31 +101,6 @@ impl Default for Grahtp {
     }
 }
 
-/// The entries of the four in the table of solvers.
-pub(super) const METHOD: Method = Method {
-    about: "the published method (Yuan, Li, Zhang 2014): gradient step, keep k, minimise on them; few iterations",
-    options: &[STEP, DEBIAS, SCALED],
-    ..Method::new("grahtp", |given| Grahtp::default().with(given))
-};
-pub(super) const FAST: Method = Method {
-    about: "the same without the inner minimisation: very cheap iterations, many of them, a rougher answer",
-    options: &[STEP, DEBIAS, SCALED],
-    ..Method::new("fgrahtp", |given| Grahtp::fast().with(given))
-};
-pub(super) const HTP: Method = Method {
-    about: "GraHTP with the step on the sum of squares, as Foucart (2011) writes it for least squares",
-    options: &[STEP, DEBIAS, SCALED],
-    ..Method::new("htp", |given| Grahtp::htp().with(given))
-};
-pub(super) const IHT: Method = Method {
-    about: "FGraHTP likewise (Blumensath, Davies 2009)",
-    options: &[STEP, DEBIAS, SCALED],
-    ..Method::new("iht", |given| Grahtp::iht().with(given))
-};
-const STEP: Choice = Choice { name: "step", values: "'adaptive', 'theory' or a number" };
-const DEBIAS: Choice = Choice { name: "debias", values: "'exact', 'newton', 'gradient' or 'none'" };
-const SCALED: Choice = Choice { name: "scaled", values: "true or false" };
-
 impl Grahtp {
     /// FGraHTP: no debiasing.
     pub fn fast() -> Self {
@@ -147,33 +125,6 @@ impl Grahtp {
     /// ```
     pub fn iht() -> Self {
         Self { step_on_sum: true, ..Self::fast() }
-    }
-
-    /// These options with what was given in their place.
-    fn with(self, given: &Settings) -> Result<Box<dyn Solver>> {
-        let step = given.get(&STEP, |value| match value {
-            Value::Number(length) => Some(Step::Fixed(*length)),
-            Value::Word(word) if word == "adaptive" => Some(Step::Adaptive),
-            Value::Word(word) if word == "theory" => Some(Step::Theory),
-            _ => None,
-        })?;
-        let debias = given.get(&DEBIAS, |value| match value {
-            Value::Word(word) => match word.as_str() {
-                "exact" => Some(Debias::Exact),
-                "newton" => Some(Debias::NewtonStep),
-                "gradient" => Some(Debias::GradientStep),
-                "none" => Some(Debias::Nothing),
-                _ => None,
-            },
-            _ => None,
-        })?;
-        Ok(Box::new(Self {
-            step: step.unwrap_or(self.step),
-            debias: debias.unwrap_or(self.debias),
-            scaled: given.flag(&SCALED)?.unwrap_or(self.scaled),
-            limits: given.limits(self.limits),
-            ..self
-        }))
     }
 
     fn fixed_step(&self, objective: &dyn Objective, budget: &Budget) -> Result<Option<f64>> {

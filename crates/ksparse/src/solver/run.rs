@@ -1,8 +1,9 @@
 //! What every solver shares: the starting point, refits, the trace, the limits.
 
+mod known;
+
 use super::{Limits, Progress, Solution, Status, TraceRow};
-use crate::cancel::Cancel;
-use crate::error::{Error, Result, SMOOTH_OR_RIDGE, check_finite, check_len};
+use crate::error::{Error, Result, SMOOTH_OR_RIDGE, check_finite};
 use crate::objective::{Objective, Point};
 use crate::restricted::{self, Ended, InnerOptions, Restricted};
 use crate::sparsity::{Budget, SparseRef, Sparsity};
@@ -132,45 +133,6 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Does the work of a solver; where that is cancelled on the way, the best point it has seen is the answer, or
-    /// failing that the start as it stands.
-    pub fn unless_cancelled(
-        mut self,
-        start: Option<&Solution>,
-        work: impl FnOnce(&mut Self) -> Result<Solution>,
-    ) -> Result<Solution> {
-        match work(&mut self) {
-            Err(Error::Cancelled) => {
-                let known = self.best.take();
-                let best = known.map_or_else(|| self.stand(start), Ok)?;
-                self.finish(best, Status::Stopped)
-            }
-            done => done,
-        }
-    }
-
-    /// The token that may end the run.
-    pub fn cancel(&self) -> &Cancel {
-        &self.limits.cancel
-    }
-
-    /// Keeps a point if it is the best so far, feasible, and somebody may ask for it.
-    fn offer(&self, support: &[usize], x: &[f64], value: f64, attained: bool) {
-        let within = || self.budget.counted(support) <= self.budget.k;
-        if self.limits.cancel == Cancel::NEVER || !value.is_finite() || !within() {
-            return;
-        }
-        let mut best = self.best.borrow_mut();
-        if best.as_ref().is_none_or(|best| value < best.value) {
-            *best = Some(Iterate::new(support.to_vec(), x.to_vec(), value, attained));
-        }
-    }
-
-    /// [`offer`](Self::offer) of a point that is not this run's own.
-    pub fn know(&self, at: &Iterate) {
-        self.offer(&at.support, &at.x, at.value, at.attained);
-    }
-
     /// The first point, debiased: f at its minimum over the coordinates of the given one cut to k, or over the free
     /// ones alone.
     pub fn begin(&self, start: Option<&Solution>) -> Result<Iterate> {
@@ -194,31 +156,6 @@ impl<'a> Run<'a> {
         }
         self.know(&first);
         Ok(first)
-    }
-
-    /// The given point cut to k, or zero.
-    fn stand(&self, start: Option<&Solution>) -> Result<Iterate> {
-        let Some(start) = start else {
-            let support = self.budget.free.clone();
-            let mut x = vec![0.0; support.len()];
-            self.objective.repair(&support, &mut x)?;
-            return self.value_at(support, x);
-        };
-        let dim = self.objective.dim();
-        check_len("coefficients of the start", start.coefficients.len(), start.support.len())?;
-        if let Some(&index) = start.support.iter().find(|&&j| j >= dim) {
-            return Err(Error::IndexOutOfRange { what: "coordinate of the start", index, bound: dim });
-        }
-        let mut seen = vec![false; dim];
-        if let Some(j) = start.support.iter().find(|&&j| std::mem::replace(&mut seen[j], true)) {
-            return Err(Error::Data(format!("the start names coordinate {j} twice")));
-        }
-        check_finite("start", &start.coefficients)?;
-        let dense = start.as_sparse().to_dense(dim);
-        let support = self.budget.winners(self.budget.k, |j| dense[j].abs());
-        let mut x: Vec<f64> = support.iter().map(|&j| dense[j]).collect();
-        self.objective.repair(&support, &mut x)?;
-        self.value_at(support, x)
     }
 
     /// The point as it stands, with its value.

@@ -3,9 +3,9 @@
 use crate::dual::Dual;
 use crate::error::{Error, Result, check_option};
 use crate::objective::{Objective, Risk};
+use crate::solver::registry::Value;
 use crate::sparsity::SparseRef;
 use crate::theory;
-use crate::solver::registry::Value;
 
 /// How far a step of dual ascent goes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

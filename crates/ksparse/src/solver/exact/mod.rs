@@ -69,7 +69,7 @@ impl Default for Exact {
 
 /// Its entry in the table of solvers.
 pub(super) const METHOD: Method = Method {
-    about: "the best model of all, proven, by branch and bound: hundreds of columns, k up to 15 or so, a ridge that is not tiny",
+    about: "the best model of all, proven, by branch and bound: hundreds of columns, k up to 15, no tiny ridge",
     needs: Needs::Ridge,
     knows_bound: true,
     ..Method::new("exact", |given| Ok(Box::new(Exact { limits: given.limits(Exact::default().limits) })))
