@@ -22,7 +22,7 @@ pub(super) struct Descent {
     /// gradient does, and change little.
     pub stale: f64,
     /// Refits on the way.
-    pub refit: InnerOptions,
+    pub refit: InnerOptions<'static>,
     /// Ends when a few swaps gain less than this fraction of f.
     pub trifle: f64,
 }

@@ -6,7 +6,7 @@
 //! for a group that might leave, and a refit, given up once it cannot win, for each that might replace it. f never
 //! rises.
 
-use super::grahtp::descend;
+use super::descent::{Descent, descend};
 use super::run::{Iterate, Run};
 use super::{Solution, Status};
 use crate::error::Result;
@@ -21,11 +21,12 @@ const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXAC
 /// The search, from a start if there is one.
 pub(super) fn search(run: &mut Run, start: Option<&Solution>) -> Result<(Iterate, Status)> {
     let scaled = run.objective.profile().hessian.is_some();
+    let how = Descent { scaled, ..Descent::CAREFUL };
     let first = run.begin(start)?;
-    let (mut at, mut status) = descend(run, first, scaled, 0.0)?;
+    let (mut at, mut status) = descend(run, first, &how)?;
     if start.is_none() && !ends(status) {
         let forward = forward(run, scaled)?;
-        let (next, ended) = descend(run, forward, scaled, 0.0)?;
+        let (next, ended) = descend(run, forward, &how)?;
         status = ended;
         if next.value < at.value {
             at = next;
@@ -36,7 +37,7 @@ pub(super) fn search(run: &mut Run, start: Option<&Solution>) -> Result<(Iterate
         let limit = run.record(&at, &next, None);
         (at, status) = match limit {
             Some(limit) => (next, limit),
-            None => descend(run, next, scaled, 0.0)?,
+            None => descend(run, next, &how)?,
         };
     }
     let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
