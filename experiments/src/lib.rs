@@ -12,7 +12,7 @@
 //!
 //! # To add an experiment
 //!
-//! 1. `src/e8.rs`: a struct that implements [`frame::Experiment`]: `cells` lists the work, `run` does one cell, `page`
+//! 1. `src/e9.rs`: a struct that implements [`frame::Experiment`]: `cells` lists the work, `run` does one cell, `page`
 //!    draws figures and tables and compares with the paper. `e1.rs` is the model to follow; [`frame`] says what each
 //!    method owes.
 //! 2. `src/lib.rs`: the module, and a line in [`experiments`].
@@ -27,6 +27,7 @@ mod e4;
 mod e5;
 mod e6;
 mod e7;
+mod e8;
 pub mod frame;
 pub mod methods;
 mod text;
@@ -43,5 +44,6 @@ pub fn experiments() -> Vec<Box<dyn Experiment>> {
         Box::new(e5::BreastCancer::default()),
         Box::new(e6::RidgeEstimation::default()),
         Box::new(e7::DualSpeed::default()),
+        Box::new(e8::ModelChoice),
     ]
 }

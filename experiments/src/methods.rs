@@ -45,6 +45,8 @@ pub fn label(method: &str) -> &str {
         "diht-refit" => "DIHT, refit",
         "sdiht" => "SDIHT",
         "svrght" => "SVR-GHT",
+        "chosen" => "chosen by ksparse",
+        "relaxed" => "relaxed lasso",
         other => other,
     }
 }
@@ -58,7 +60,9 @@ pub fn colour(method: &str) -> usize {
         "fbs" | "htp" => 3,
         "foba" | "iht" => 4,
         "glasso" | "diht-refit" => 5,
-        "auto" => 7,
+        "auto" | "chosen" => 7,
+        "relaxed" => 0,
+        "lasso" => 3,
         "grahtp-constant" => 8,
         "htp-constant" => 11,
         "iht-constant" => 12,

@@ -6,6 +6,7 @@
 
 mod args;
 mod certified;
+mod choosing;
 mod cli;
 mod commands;
 mod data;

@@ -49,6 +49,8 @@ struct FitJson<'a> {
     #[serde(flatten)]
     parameter: BTreeMap<String, f64>,
     lambda: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    select_lambda: Option<f64>,
     k: usize,
     solver: &'a str,
     support: Vec<usize>,
@@ -88,6 +90,7 @@ impl<'a> Fitted<'a> {
             loss: prepared.task.spec.clone(),
             labels: prepared.task.labels.clone(),
             lambda: prepared.lambda,
+            select_lambda: None,
             k,
             solver: solver.to_string(),
             status: solution.status.code().to_string(),
@@ -114,6 +117,12 @@ impl<'a> Fitted<'a> {
         self
     }
 
+    /// With the ridge its columns were selected under, if that is another.
+    pub fn selected_under(mut self, lambda: f64) -> Self {
+        self.model.select_lambda = Some(lambda).filter(|lambda| *lambda != self.model.lambda);
+        self
+    }
+
     /// The names of the columns in use, if columns have names.
     pub fn feature_names(&self) -> Option<Vec<&str>> {
         self.prepared.data.table.names.as_ref()?;
@@ -129,6 +138,7 @@ impl<'a> Fitted<'a> {
             loss: &model.loss.name,
             parameter: parameter(&model.loss),
             lambda: model.lambda,
+            select_lambda: model.select_lambda,
             k: model.k,
             solver: &model.solver,
             support: model.coefficients.iter().map(|c| c.column).collect(),
@@ -157,6 +167,9 @@ impl<'a> Fitted<'a> {
         facts.add("loss", task.describe());
         add_labels(&mut facts, task.labels.as_ref());
         facts.add("lambda", significant(self.model.lambda));
+        if let Some(select) = self.model.select_lambda {
+            facts.add("selected", format!("k = {}, under lambda = {}", self.model.k, significant(select)));
+        }
         let of = if self.model.standardized { " (of the standardised columns)" } else { "" };
         facts.add("objective", format!("{}{of}", bold(&significant(self.model.objective))));
         facts.add("solver", format!("{}, {}", self.model.solver, count(self.iterations, "iteration")));

@@ -9,8 +9,11 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
     interrupt::listening(|| ksparse_io::write_atomically(path, |out| out.write_all(contents))).map_err(Failure::writing)
 }
 
+/// A place, if one was named, and what is to be there, if anything is.
+pub type File<'a> = (&'a Option<PathBuf>, Option<String>);
+
 /// Writes those files that have a name and contents; all are tried, the first failure is told.
-pub fn write_all(files: &[(&Option<PathBuf>, Option<String>)]) -> Result<()> {
+pub fn write_all(files: &[File]) -> Result<()> {
     let mut result = Ok(());
     for (path, contents) in files {
         if let (Some(path), Some(contents)) = (path, contents) {

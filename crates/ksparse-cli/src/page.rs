@@ -1,5 +1,6 @@
 //! `ksparse path --report`: the path as a page to look through.
 
+use crate::choosing::Made;
 use crate::path_report::{Cell, PathReport};
 use crate::report::significant;
 use ksparse::certificate::{CertifyOptions, certify};
@@ -8,6 +9,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+/// Near ties that are listed.
+const NEAR_TIES: usize = 5;
 /// The proven gaps take at most so long for one k, and for all.
 const ONE_GAP: Duration = Duration::from_millis(500);
 const ALL_GAPS: Duration = Duration::from_secs(20);
@@ -35,8 +38,7 @@ pub fn path(report: &PathReport, solver: &str) -> String {
         };
         for (&column, &value) in model.support.iter().zip(&model.coefficients).filter(|(_, value)| **value != 0.0) {
             let place = *places.entry(column).or_insert_with(|| {
-                let name = report.prepared.data.feature_name(column);
-                names.push(name.map_or_else(|| format!("column {}", column + 1), str::to_string));
+                names.push(feature(report, column));
                 names.len() - 1
             });
             step.support.push(place);
@@ -57,8 +59,42 @@ pub fn path(report: &PathReport, solver: &str) -> String {
         names,
         chosen: chosen.and_then(|chosen| cells.iter().position(|cell| cell.k == chosen.k)),
         steps,
+        notes: report.made.map_or_else(Vec::new, |made| notes(report, made)),
+        frequencies: report.made.map_or_else(Vec::new, |made| {
+            made.frequencies().into_iter().map(|(column, share)| (feature(report, column), share)).collect()
+        }),
     }
     .to_html()
+}
+
+/// A column by its name, or by its number counted from 1.
+fn feature(report: &PathReport, column: usize) -> String {
+    report.prepared.data.feature_name(column).map_or_else(|| format!("column {}", column + 1), str::to_string)
+}
+
+/// Both ridges, and the supports nearly as good as the chosen one: what they have instead of what.
+fn notes(report: &PathReport, made: &Made) -> Vec<String> {
+    let chosen = &made.chosen;
+    let mut notes = vec![format!(
+        "Columns selected under lambda = {}, coefficients fitted under lambda = {}; \
+         the charts show the path under the first.",
+        significant(chosen.lambda),
+        significant(chosen.refit)
+    )];
+    let own = &chosen.model().support;
+    for (support, value) in made.near_ties().into_iter().take(NEAR_TIES) {
+        let names = |of: &[usize], without: &[usize]| {
+            let only = of.iter().filter(|j| !without.contains(j)).map(|&j| feature(report, j));
+            only.collect::<Vec<_>>().join(", ")
+        };
+        notes.push(format!(
+            "Nearly as good (f = {}): {} instead of {}.",
+            significant(value),
+            names(support, own),
+            names(own, support)
+        ));
+    }
+    notes
 }
 
 /// How far each model can be from the best of its size; `None` where that cannot be said (no ridge) or the time is up.

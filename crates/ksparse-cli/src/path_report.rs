@@ -1,11 +1,12 @@
 //! What a path has to say: a table with the chosen k marked, or a JSON object.
 
+use crate::choosing::Made;
 use crate::outcome::{Fitted, Times, coefficients};
 use crate::prepared::Prepared;
 use crate::report::{Facts, Table, seconds, significant};
 use crate::screen::{bold, dim, green};
 use ksparse::path::GridSolution;
-use ksparse::select::Training;
+use ksparse::select::{Alternative, CvCell, Edge, Training};
 use ksparse::{Solution, Status};
 use serde::Serialize;
 use std::fmt::Write;
@@ -53,6 +54,8 @@ pub struct PathReport<'a> {
     pub choice: Option<Choice>,
     pub chosen: Option<Fitted<'a>>,
     pub times: Times,
+    /// What was chosen with it, where no k was given.
+    pub made: Option<&'a Made>,
 }
 
 #[derive(Serialize)]
@@ -94,6 +97,41 @@ struct ChosenJson<'a> {
     index: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     feature_names: Option<Vec<&'a str>>,
+    #[serde(flatten)]
+    whole: Option<WholeJson<'a>>,
+}
+
+/// What is known beside, where k and the ridges were chosen together.
+#[derive(Serialize)]
+struct WholeJson<'a> {
+    /// The ridge the columns were selected under; `lambda` is that of the coefficients.
+    select_lambda: f64,
+    support: &'a [usize],
+    coefficients: &'a [f64],
+    intercept: f64,
+    /// Columns that folds have selected, with the share of the folds.
+    frequencies: Vec<(usize, f64)>,
+    /// Other supports of this size met on the way, with their objective.
+    alternatives: &'a [Alternative],
+    edges: &'a [Edge],
+    /// Every cell that was scored.
+    scores: &'a [CvCell],
+}
+
+impl<'a> WholeJson<'a> {
+    fn new(made: &'a Made) -> Self {
+        let (chosen, predictor) = (&made.chosen, &made.chosen.predictors[0]);
+        Self {
+            select_lambda: chosen.lambda,
+            support: &predictor.model.support,
+            coefficients: &predictor.model.coefficients,
+            intercept: predictor.model.intercept,
+            frequencies: made.frequencies(),
+            alternatives: &predictor.alternatives,
+            edges: &chosen.edges,
+            scores: chosen.table.cells(),
+        }
+    }
 }
 
 impl PathReport<'_> {
@@ -119,11 +157,12 @@ impl PathReport<'_> {
         });
         let chosen = self.choice.as_ref().map(|choice| ChosenJson {
             k: self.cells[choice.index].k,
-            lambda: self.cells[choice.index].lambda,
+            lambda: self.made.map_or(self.cells[choice.index].lambda, |made| made.chosen.refit),
             by: &choice.by,
             score: choice.score,
             index: choice.index,
             feature_names: self.chosen.as_ref().and_then(Fitted::feature_names),
+            whole: self.made.map(WholeJson::new),
         });
         let object = PathJson {
             loss: &self.prepared.task.spec.name,
@@ -179,14 +218,16 @@ impl PathReport<'_> {
                 let cell = &self.cells[choice.index];
                 let _ = write!(text, "\n{}", coefficients(&fitted.model, if all { usize::MAX } else { COEFFICIENTS }));
                 facts.add("chosen", format!("k = {}, by {}", bold(&cell.k.to_string()), choice.by));
-                if many_lambdas {
-                    facts.add("lambda", significant(cell.lambda));
+                match self.made {
+                    Some(made) => made.facts(&mut facts),
+                    None if many_lambdas => facts.add("lambda", significant(cell.lambda)),
+                    None => (),
                 }
             }
             _ => facts.add("chosen", "none: say how with --cv N or --criterion NAME"),
         }
         facts.add("loss", self.prepared.task.describe());
-        if !many_lambdas {
+        if !many_lambdas && self.made.is_none() {
             facts.add("lambda", significant(self.prepared.lambda));
         }
         facts.add("solver", solver);

@@ -41,8 +41,11 @@ pub struct Model {
     /// What -1 and +1 are called in the data, for losses with labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Labels>,
-    /// The ridge.
+    /// The ridge the coefficients were fitted under.
     pub lambda: f64,
+    /// The ridge the columns were selected under, where that is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub select_lambda: Option<f64>,
     /// The budget of non-zeros.
     pub k: usize,
     /// The solver's name.
@@ -222,6 +225,7 @@ mod tests {
             loss: LossSpec { name: "logistic".to_string(), parameter: Some(2.0) },
             labels: Some(Labels::Two { negative: "0".to_string(), positive: "1".to_string() }),
             lambda: 1e-5,
+            select_lambda: None,
             k: 2,
             solver: "auto".to_string(),
             status: "tolerance".to_string(),

@@ -153,6 +153,7 @@ fn page() -> String {
         names,
         steps: (1..=40).map(step).collect(),
         chosen: Some(17),
+        ..PathPage::default()
     }
     .to_html()
 }

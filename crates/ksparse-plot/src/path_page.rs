@@ -59,7 +59,14 @@ pub struct PathPage {
     pub steps: Vec<PathStep>,
     /// Which step was chosen.
     pub chosen: Option<usize>,
+    /// What else is known of the choice: its ridges, its near ties.
+    pub notes: Vec<String>,
+    /// Features that folds have selected, with the share of the folds (0 to 1), in the order to show them.
+    pub frequencies: Vec<(String, f64)>,
 }
+
+/// Features listed by their frequency; the rest is counted.
+const MOST_SHOWN: usize = 60;
 
 impl PathPage {
     /// The page.
@@ -71,7 +78,7 @@ impl PathPage {
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
                 <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
              <title>{title}</title><style>{STYLE}</style></head><body><main><h1>{title}</h1><p class=\"about\">{about}\
-             </p>\
+             </p>{notes}\
              <noscript><p>This page needs JavaScript for its slider.</p>{table}</noscript>\
              <div class=\"controls\"><output id=\"k\" for=\"slider\"></output>\
              <button id=\"back\" type=\"button\" aria-label=\"smaller k\">\u{2212}</button>\
@@ -85,9 +92,11 @@ impl PathPage {
              <svg id=\"paths\" role=\"img\" aria-label=\"coefficients against k\"></svg></section></div>\
              <p class=\"hint\">Move the slider, use its arrow keys, or click into a chart. Dashed: the chosen k.</p>\
              <h2>Coefficients of this model</h2><svg id=\"bars\" role=\"img\" aria-label=\"coefficients by feature\">\
-             </svg><p class=\"hint\" id=\"more\"></p>\
+             </svg><p class=\"hint\" id=\"more\"></p>{frequencies}\
              <script type=\"application/json\" id=\"data\">{data}</script><script>{SCRIPT}\
              </script></main></body></html>\n",
+            notes = self.notes(),
+            frequencies = self.frequencies(),
             table = self.table(),
             score = escape(if self.scored() { &self.score } else { "objective" }),
             data = self.json()
@@ -96,6 +105,38 @@ impl PathPage {
 
     fn scored(&self) -> bool {
         self.steps.iter().any(|step| step.score.is_some_and(f64::is_finite))
+    }
+
+    /// What else is known of the choice, as a list.
+    fn notes(&self) -> String {
+        if self.notes.is_empty() {
+            return String::new();
+        }
+        let items: String = self.notes.iter().map(|note| format!("<li>{}</li>", escape(note))).collect();
+        format!("<ul class=\"notes\" id=\"notes\">{items}</ul>")
+    }
+
+    /// How often the folds have selected what.
+    fn frequencies(&self) -> String {
+        if self.frequencies.is_empty() {
+            return String::new();
+        }
+        let mut rows = String::new();
+        for (name, share) in self.frequencies.iter().take(MOST_SHOWN) {
+            let percent = if share.is_finite() { 100.0 * share.clamp(0.0, 1.0) } else { 0.0 };
+            let _ = write!(
+                rows,
+                "<tr><th scope=\"row\">{}</th><td>\
+                 <meter min=\"0\" max=\"100\" value=\"{percent:.0}\"></meter> {percent:.0} %</td></tr>",
+                escape(name)
+            );
+        }
+        let rest = self.frequencies.len().saturating_sub(MOST_SHOWN);
+        let more = if rest > 0 { format!("<p class=\"hint\">and {rest} more</p>") } else { String::new() };
+        format!(
+            "<h2>How often the folds select a feature at the chosen k</h2>\
+             <table class=\"frequencies\" id=\"frequencies\">{rows}</table>{more}"
+        )
     }
 
     /// For readers without scripts.

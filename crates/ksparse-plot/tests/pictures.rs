@@ -264,6 +264,8 @@ fn page() -> ksparse_plot::PathPage {
         ],
         steps: (1..=4).map(step).collect(),
         chosen: Some(2),
+        notes: vec![NASTY.to_string()],
+        frequencies: vec![(NASTY.to_string(), 1.0), ("d".to_string(), 0.4), ("e".to_string(), f64::NAN)],
     }
 }
 
@@ -291,12 +293,14 @@ fn a_page_works_in_a_browser() {
         seen.push(look());\
         document.getElementById('on').click();document.getElementById('on').click();\
         document.getElementById('on').click();seen.push(look());\
-        document.getElementById('best').click();seen.push(look());";
+        document.getElementById('best').click();seen.push(look());\
+        seen.push(document.querySelectorAll('#notes li').length+' note, '+\
+        [...document.querySelectorAll('#frequencies meter')].map(m=>m.value));";
     let script = format!("{look}seen.push({});document.title=seen.join(' | ')", headless::MANNERS);
     let Some(title) = headless::title(&page().to_html(), &script).expect("the browser runs") else { return };
     assert_eq!(
         title,
         "k = 3 (chosen), 3 bars, 3 lines, false | k = 1, 1 bars, 1 lines, false | k = 4, 4 bars, 4 lines, true | \
-         k = 3 (chosen), 3 bars, 3 lines, false | 0 fetched, overflow false"
+         k = 3 (chosen), 3 bars, 3 lines, false | 1 note, 100,40,0 | 0 fetched, overflow false"
     );
 }

@@ -7,6 +7,7 @@
 
 mod bound;
 mod choice;
+mod choosing;
 mod design;
 mod error;
 mod fit;
@@ -41,6 +42,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(precision::precision_scores, module)?)?;
     module.add_function(wrap_pyfunction!(choice::deviance, module)?)?;
     module.add_function(wrap_pyfunction!(choice::choose, module)?)?;
+    module.add_function(wrap_pyfunction!(choosing::choose_model, module)?)?;
+    module.add_function(wrap_pyfunction!(choosing::choose_by_criterion, module)?)?;
     module.add_class::<design::Design>()?;
     simulate::register(module)
 }

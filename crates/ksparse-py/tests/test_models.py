@@ -26,7 +26,9 @@ def test_cross_validation_finds_the_planted_columns(regression):
 def test_cross_validation_agrees_with_grid_search(classification, scoring):
     X, y, _ = classification
     folds = KFold(4, shuffle=True, random_state=1)
-    ours = ksparse.SparseLogisticRegressionCV(ks=[2, 4, 8], alphas=[1e-3, 1e-1], cv=folds, scoring=scoring).fit(X, y)
+    ours = ksparse.SparseLogisticRegressionCV(
+        ks=[2, 4, 8], alphas=[1e-3, 1e-1], cv=folds, scoring=scoring, rule="best"
+    ).fit(X, y)
     search = GridSearchCV(
         ksparse.SparseLogisticRegression(),
         {"alpha": [1e-1, 1e-3], "k": [2, 4, 8]},
@@ -34,9 +36,13 @@ def test_cross_validation_agrees_with_grid_search(classification, scoring):
         scoring=scoring or "neg_log_loss",
     ).fit(X, y)
     theirs = search.cv_results_["mean_test_score"] * (2.0 if scoring is None else 1.0)
-    np.testing.assert_allclose(ours.cv_results_["mean_score"], theirs, rtol=0.02)
-    best = np.argmax(ours.cv_results_["mean_score"])
-    assert (ours.k_, ours.alpha_) == (ours.cv_results_["k"][best], ours.cv_results_["alpha"][best])
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs, rtol=0.02)
+    best = np.argmax(ours.cv_results_["mean_test_score"])
+    assert ours.cv_results_["rank_test_score"][best] == 1
+    assert ours.cv_results_["params"][best] == {"k": ours.k_, "alpha": ours.alpha_, "select_alpha": ours.select_alpha_}
+    assert set(search.cv_results_) - set(ours.cv_results_) <= {
+        "mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time"
+    }
 
 
 @pytest.mark.parametrize("estimator", CV_ESTIMATORS)

@@ -24,6 +24,19 @@ pub fn effort(text: &str) -> Result<Value, String> {
     Ok(Value::Number(effort.factor()))
 }
 
+/// The k of a fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FitK {
+    /// To be chosen by cross-validation.
+    Auto,
+    Given(usize),
+}
+
+/// A single k, or `auto`.
+pub fn fit_k(text: &str) -> Result<FitK, String> {
+    if text == "auto" { Ok(FitK::Auto) } else { one_k(text).map(FitK::Given) }
+}
+
 /// A single k.
 pub fn one_k(text: &str) -> Result<usize, String> {
     if text.contains([':', ',']) {

@@ -2,9 +2,10 @@
 
 use crate::args::data::DataArgs;
 use crate::args::loss::{self, LossArgs};
-use crate::args::parse::{self, Words};
+use crate::args::parse::{self, FitK, Words};
 use crate::args::solve::{self, SolverArgs};
 use crate::certified::{Certified, needs_ridge};
+use crate::choosing::{Request, ridges};
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::outcome::{Fitted, Times};
@@ -13,6 +14,7 @@ use crate::prepared::Prepared;
 use crate::progress::Watcher;
 use crate::screen::Screen;
 use ksparse::Solver;
+use ksparse::select::{Metric, Rule};
 use ksparse::solver::TraceRow;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -27,10 +29,10 @@ pub struct FitArgs {
     pub data: DataArgs,
 
     /// How many coefficients may be non-zero (the intercept and --keep are not counted; more than there are columns
-    /// means all)
+    /// means all); `auto`: chosen with the ridges by cross-validation, as `ksparse path DATA` does
     #[arg(short, value_name = "K", help_heading = "Model", required = true,
-          value_parser = parse::one_k, allow_hyphen_values = true)]
-    pub k: usize,
+          value_parser = parse::fit_k, allow_hyphen_values = true)]
+    pub k: FitK,
 
     /// Columns that are in whatever they do for f, beside the k: names, or numbers counted from 1, separated by commas
     #[arg(long, value_name = "COLS", help_heading = "Model", value_parser = parse::words, allow_hyphen_values = true)]
@@ -96,6 +98,7 @@ How far from the best:
 Examples (the first line makes the data):
   ksparse simulate linear --rows 200 --cols 1000 --nonzeros 10 -o data.csv
   ksparse fit data.csv -k 10
+  ksparse fit data.csv -k auto -o model.json
   ksparse fit data.csv -k 10 --standardize --lambda 1e-3 -o model.json
   ksparse fit data.csv -k 10 --solver fbs --json
   ksparse fit data.csv -k 10 --lambda 0.1 --certify --plot-gap gap.svg
@@ -116,7 +119,10 @@ pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
 
 fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let prepared = Prepared::read(&args.data, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
-    let k = prepared.at_most_all(args.k, screen);
+    let k = match args.k {
+        FitK::Auto => return choose(args, &prepared, solver, screen),
+        FitK::Given(k) => prepared.at_most_all(k, screen),
+    };
     let knows = ksparse::solver::method(solver.name())?.knows_bound;
     if args.plot_gap.is_some() && args.certify.is_none() && !knows {
         let message = "--plot-gap needs a bound: add --certify, or take --solver exact, diht or sdiht";
@@ -147,11 +153,42 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let bound = certified.as_ref().map(|certified| certified.bound);
     let fitted = Fitted::new(&prepared, &training, &solution, solver.name(), k).with_bound(bound);
     let picture = || certified.as_ref().map(|certified| certified.plot(&prepared.data.table.source));
-    let files = [
+    let others = [
         (&args.trace, args.trace.is_some().then(|| trace(&solution.trace))),
-        (&args.output, args.output.is_some().then(|| fitted.model.to_json())),
         (&args.plot_gap, args.plot_gap.as_ref().and_then(|_| picture())),
     ];
+    deliver(args, &fitted, times, &others, screen)
+}
+
+/// Chooses k and the ridges, and shows the model alone.
+fn choose(args: &FitArgs, prepared: &Prepared, solver: &dyn Solver, screen: Screen) -> Result<()> {
+    if args.certify.is_some() || args.plot_gap.is_some() {
+        let message = "--certify and --plot-gap are about one k: choose first, then say it with -k";
+        return Err(Failure::Input(message.to_string()));
+    }
+    let started = Instant::now();
+    let request = Request {
+        folds: None,
+        metric: Metric::Deviance,
+        rule: Rule::Lean,
+        lambdas: ridges(None, args.loss.lambda),
+        seed: args.solver.seed,
+        time_limit: args.solver.time_limit(),
+    };
+    let made = request.choose(prepared, solver, screen)?;
+    let training = prepared.problem().on_all_rows().map_err(|error| prepared.blame(error))?;
+    let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
+    let chosen = &made.chosen;
+    let solution = &chosen.predictors[0].solution;
+    let fitted = Fitted::new(prepared, &training, solution, solver.name(), chosen.k);
+    let fitted = fitted.with_lambda(chosen.refit).selected_under(chosen.lambda);
+    deliver(args, &fitted, times, &[(&args.trace, args.trace.is_some().then(|| trace(&solution.trace)))], screen)
+}
+
+/// Writes the model and the other files, and prints the table or the JSON object.
+fn deliver(args: &FitArgs, fitted: &Fitted, times: Times, others: &[output::File], screen: Screen) -> Result<()> {
+    let mut files = vec![(&args.output, args.output.is_some().then(|| fitted.model.to_json()))];
+    files.extend(others.iter().cloned());
     let written = output::write_all(&files);
     if output::to_standard_output(&[&args.output, &args.trace, &args.plot_gap]) {
         return written;

@@ -4,6 +4,7 @@ use crate::args::data::DataArgs;
 use crate::args::loss::LossArgs;
 use crate::args::parse::{self, Ks, Lambdas, Words};
 use crate::args::solve::SolverArgs;
+use crate::choosing::{Request, ridges, words};
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::outcome::{Fitted, Times};
@@ -16,7 +17,7 @@ use crate::progress::Watcher;
 use crate::screen::Screen;
 use ksparse::loss::TargetKind;
 use ksparse::path::GridSolution;
-use ksparse::select::{Criterion, CrossValidation, Folds, Metric, Rule};
+use ksparse::select::{Criterion, CrossValidation, Folds, Metric, Rule, ranges};
 use ksparse::{Grid, Solver};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -28,10 +29,10 @@ pub struct PathArgs {
     #[command(flatten)]
     pub data: DataArgs,
 
-    /// The values of k: 1:200, 10:200:10, 5,10,20, or a mixture; 0 is the model of the intercept alone
-    #[arg(short, value_name = "KS", help_heading = "Model", required = true, value_parser = parse::ks,
-          allow_hyphen_values = true)]
-    pub k: Ks,
+    /// The values of k: 1:200, 10:200:10, 5,10,20, or a mixture; 0 is the model of the intercept alone. Without, k and
+    /// the ridges are chosen by cross-validation over ranges that suit the data
+    #[arg(short, value_name = "KS", help_heading = "Model", value_parser = parse::ks, allow_hyphen_values = true)]
+    pub k: Option<Ks>,
 
     /// Ridges to try with every k, separated by commas
     #[arg(long, value_name = "L1,L2,...", help_heading = "Model", value_parser = parse::lambdas,
@@ -77,7 +78,8 @@ pub struct PathArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Choice of k")]
 pub struct ChoiceArgs {
-    /// Choose by cross-validation with N folds (of equal shares of both classes, for labels)
+    /// Choose by cross-validation with N folds (of equal shares of both classes, for labels) [default without -k: 5, or
+    /// 3 from 1000 rows on]
     #[arg(long, value_name = "N", conflicts_with = "criterion", value_parser = clap::value_parser!(u64).range(2..))]
     pub cv: Option<u64>,
 
@@ -86,16 +88,24 @@ pub struct ChoiceArgs {
     pub criterion: Option<String>,
 
     /// What cross-validation measures [default: deviance]
-    #[arg(long, value_name = "NAME", requires = "cv", value_parser = Metric::NAMES)]
+    #[arg(long, value_name = "NAME", conflicts_with = "criterion", value_parser = Metric::NAMES)]
     pub metric: Option<String>,
 
-    /// Of all k within one standard error of the best, take the smallest
-    #[arg(long, requires = "cv")]
+    /// Which of the models compared is taken: best, the best mean; lean, the smallest k nearly as good; 1se, the
+    /// smallest k within one standard error of the best [default: lean without -k, best with it]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["criterion", "one_se"], value_parser = Rule::NAMES)]
+    pub rule: Option<String>,
+
+    /// The same as --rule 1se
+    #[arg(long, conflicts_with = "criterion")]
     pub one_se: bool,
 }
 
 const AFTER: &str = "\
 How k is chosen:
+  Without -k everything is: k from 0 to what the rows can tell apart, a ridge under which the columns are selected and
+  one under which their coefficients are fitted, both in units of the data, by cross-validation. Given ridges
+  (--lambda, --lambdas) serve as both.
   --criterion prices every coefficient and needs one path; it suits the squared and the logistic loss (likelihoods).
     aic   fit + 2 d                          predicts well, keeps too much when there are many columns
     bic   fit + d log n                      finds the true columns when there are few
@@ -106,6 +116,7 @@ How k is chosen:
 
 Examples (the first line makes the data):
   ksparse simulate logistic --rows 400 --cols 200 --nonzeros 8 -o data.csv
+  ksparse path data.csv -o model.json --report path.html
   ksparse path data.csv -k 0:20
   ksparse path data.csv -k 1:20 --cv 5 --one-se -o model.json --report path.html
   ksparse path data.csv -k 2:20:2 --lambdas 1e-1,1e-2,1e-3 --cv 5 --metric error --plot path.svg";
@@ -123,15 +134,18 @@ pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
 
 fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let prepared = Prepared::read(&args.data, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
+    if args.k.is_none() && args.choice.criterion.is_none() {
+        return choose(args, &prepared, solver, screen);
+    }
     let rule = ChoiceRule::new(&args.choice, &prepared, args.solver.seed)?;
     if args.output.is_some() && matches!(rule, ChoiceRule::None) {
         let message =
             format!("the {} loss has no default choice of k: say --cv 5, for example", prepared.task.spec.name);
         return Err(Failure::Input(message));
     }
-    let grid = grid(args, &prepared, screen);
     let started = Instant::now();
     let training = prepared.problem().on_all_rows().map_err(|error| prepared.blame(error))?;
+    let grid = grid(args, &prepared, &training.risk, screen);
     let watcher = Watcher::bar(screen, "path", grid.len());
     let solved = interrupt::listening(|| grid.solve(&training.risk, solver, &mut |at| watcher.cell(at)))
         .map_err(|error| prepared.blame(error))?;
@@ -144,11 +158,44 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
         let cell = &cells[choice.index];
         Fitted::new(&prepared, &training, cell.solution, solver.name(), cell.k).with_lambda(cell.lambda)
     });
-    let report =
-        PathReport { prepared: &prepared, training: &training, cells: &cells, choice, chosen, times, solved: &solved };
+    let (prepared, training) = (&prepared, &training);
+    let report = PathReport { prepared, training, cells: &cells, choice, chosen, times, solved: &solved, made: None };
+    deliver(args, &report, solver, screen)
+}
+
+/// Chooses k and the ridges.
+fn choose(args: &PathArgs, prepared: &Prepared, solver: &dyn Solver, screen: Screen) -> Result<()> {
+    let started = Instant::now();
+    let made =
+        args.choice.request(args.lambdas.as_ref(), &args.loss, &args.solver)?.choose(prepared, solver, screen)?;
+    let training = prepared.problem().on_all_rows().map_err(|error| prepared.blame(error))?;
+    let solved = made.path();
+    let mut cells = Cell::all(&solved);
+    cells.iter_mut().for_each(|cell| cell.score = made.score(cell.k));
+    let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
+    let chosen = &made.chosen;
+    let fitted = Fitted::new(prepared, &training, &chosen.predictors[0].solution, solver.name(), chosen.k);
+    let fitted = fitted.with_lambda(chosen.refit).selected_under(chosen.lambda);
+    let index = cells.iter().position(|cell| cell.k == chosen.k).unwrap_or(0);
+    let choice = Choice { index, score: chosen.table.metric().name(), by: made.by.clone() };
+    let report = PathReport {
+        prepared,
+        training: &training,
+        cells: &cells,
+        choice: Some(choice),
+        chosen: Some(fitted),
+        times,
+        solved: &solved,
+        made: Some(&made),
+    };
+    deliver(args, &report, solver, screen)
+}
+
+/// Writes the files and prints the table or the JSON object.
+fn deliver(args: &PathArgs, report: &PathReport, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let files = [
-        (&args.plot, args.plot.is_some().then(|| plot::path(&report))),
-        (&args.report, args.report.is_some().then(|| page::path(&report, solver.name()))),
+        (&args.plot, args.plot.is_some().then(|| plot::path(report))),
+        (&args.report, args.report.is_some().then(|| page::path(report, solver.name()))),
         (&args.output, report.chosen.as_ref().map(|chosen| chosen.model.to_json())),
     ];
     let written = output::write_all(&files);
@@ -178,16 +225,48 @@ fn is_svg(path: &Path) -> bool {
     path.as_os_str() == "-" || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("svg"))
 }
 
+/// For a criterion without -k: beyond this the price of a coefficient has long settled the matter.
+const MOST_PRICED: usize = 64;
+
 /// The cells to solve; k beyond the columns there are mean all of them.
-fn grid(args: &PathArgs, prepared: &Prepared, screen: Screen) -> Grid {
-    let most = args.k.0.last().map_or(0, |&k| prepared.at_most_all(k, screen));
-    let ks = args.k.0.iter().map(|&k| k.min(most));
+fn grid(args: &PathArgs, prepared: &Prepared, risk: &ksparse::Risk, screen: Screen) -> Grid {
+    let columns = prepared.data.table.ncols() - prepared.keep.len();
+    let from_data = || ranges::first_ks(ranges::largest_k(risk, columns).min(MOST_PRICED));
+    let ks = args.k.as_ref().map_or_else(from_data, |ks| ks.0.clone());
+    let most = ks.last().map_or(0, |&k| prepared.at_most_all(k, screen));
+    let ks = ks.into_iter().map(|k| k.min(most));
     let lambdas = args.lambdas.as_ref().map_or(vec![prepared.lambda], |lambdas| lambdas.0.clone());
     let mut grid = Grid::over(ks, lambdas).keep(prepared.keep.iter().copied());
     grid.path.groups = prepared.groups.clone();
     grid.path.time_limit = args.solver.time_limit();
     grid.path.cancel = interrupt::token();
     grid
+}
+
+impl ChoiceArgs {
+    fn metric(&self) -> Result<Metric> {
+        Ok(self.metric.as_deref().map_or(Ok(Metric::Deviance), Metric::by_name)?)
+    }
+
+    fn rule(&self, default: Rule) -> Result<Rule> {
+        Ok(match &self.rule {
+            _ if self.one_se => Rule::OneStandardError,
+            Some(name) => Rule::by_name(name)?,
+            None => default,
+        })
+    }
+
+    /// All that a choice without a k needs.
+    fn request(&self, lambdas: Option<&Lambdas>, loss: &LossArgs, solver: &SolverArgs) -> Result<Request> {
+        Ok(Request {
+            folds: self.cv.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
+            metric: self.metric()?,
+            rule: self.rule(Rule::Lean)?,
+            lambdas: ridges(lambdas.map(|lambdas| &lambdas.0[..]), loss.lambda),
+            seed: solver.seed,
+            time_limit: solver.time_limit(),
+        })
+    }
 }
 
 /// How to choose, with all that needs.
@@ -207,10 +286,14 @@ impl ChoiceRule {
                 _ => Folds::seeded(y.len(), count, seed),
             };
             let folds = folds.map_err(|error| Failure::from(error).within(format!("--cv {count}")))?;
-            let metric = args.metric.as_deref().map_or(Ok(Metric::Deviance), Metric::by_name)?;
+            let metric = args.metric()?;
             metric.check(&*prepared.task.loss)?;
-            let rule = if args.one_se { Rule::OneStandardError } else { Rule::Best };
+            let rule = args.rule(Rule::Best)?;
             return Ok(Self::Validation { folds, metric, rule });
+        }
+        if args.metric.is_some() || args.rule.is_some() || args.one_se {
+            let message = "--metric, --rule and --one-se are for cross-validation: add --cv 5, or leave -k to it";
+            return Err(Failure::Input(message.to_string()));
         }
         let loss = &prepared.task.loss;
         let is_likelihood = loss.is_quadratic() || loss.is_likelihood();
@@ -271,13 +354,8 @@ impl ChoiceRule {
                     cell.score = Some((scored.mean, Some(scored.standard_error)));
                 }
                 let best = table.winner(*rule);
-                let how = match rule {
-                    Rule::Best => "best mean of",
-                    Rule::OneStandardError => "one-standard-error rule on",
-                    _ => "lean rule on",
-                };
                 let index = cells.iter().position(|cell| cell.k == best.k && cell.lambda == best.lambda);
-                let by = format!("{}-fold cross-validation: {how} {}", folds.count(), metric.name());
+                let by = format!("{}-fold cross-validation: {} {}", folds.count(), words(*rule), metric.name());
                 Ok(index.map(|index| Choice { index, score: metric.name(), by }))
             }
         }

@@ -33,6 +33,9 @@ pub fn run(args: &ShowArgs, screen: Screen) -> Result<()> {
     add_labels(&mut facts, model.labels.as_ref());
     facts.add("k", format!("{} ({} non-zero)", model.k, model.coefficients.len()));
     facts.add("lambda", significant(model.lambda));
+    if let Some(select) = model.select_lambda {
+        facts.add("selected", format!("under lambda = {}", significant(select)));
+    }
     let of = if model.standardized { " (of the standardised columns)" } else { "" };
     facts.add("objective", format!("{}{of}", significant(model.objective)));
     facts.add("solver", format!("{}, status {}", model.solver, model.status));

@@ -123,6 +123,7 @@ fn with_truth<D: Design>(
         loss: spec,
         labels: labels.then(|| Labels::Two { negative: "-1".to_string(), positive: "1".to_string() }),
         lambda: 0.0,
+        select_lambda: None,
         k: data.support.len(),
         solver: "truth".to_string(),
         status: "simulated".to_string(),

@@ -153,3 +153,63 @@ fn the_report_works_in_a_browser() {
     };
     assert_eq!(title, format!("{} | {} | {} | 0 fetched, overflow false", shown(index), shown(0), shown(5)));
 }
+
+#[test]
+fn without_a_k_everything_is_chosen() {
+    let bench = Bench::with_data();
+    let report = bench.json("path data.csv --json -o model.json");
+    let chosen = &report["chosen"];
+    assert_eq!(chosen["k"], 3, "{chosen}");
+    assert!(chosen["by"].as_str().unwrap().contains("5-fold cross-validation: lean rule on deviance"));
+    let cells = report["path"].as_array().unwrap();
+    assert_eq!(cells[0]["k"], 0);
+    assert!(cells.iter().all(|cell| cell["score"].is_number() && cell["standard_error"].is_number()));
+    let objectives = numbers(&cells.iter().map(|cell| cell["objective"].clone()).collect::<Value>());
+    assert!(objectives.windows(2).all(|pair| pair[1] <= pair[0]));
+    // Every cell that was scored, the share of the folds of every column, both ridges in the model file.
+    assert!(chosen["scores"].as_array().unwrap().len() >= cells.len());
+    let stable = chosen["frequencies"].as_array().unwrap().iter().filter(|pair| pair[1] == 1.0).count();
+    assert!(stable >= 3);
+    let model: Value = serde_json::from_str(&bench.read("model.json")).unwrap();
+    assert_eq!((&model["k"], &model["lambda"]), (&chosen["k"], &chosen["lambda"]));
+    assert!(model["select_lambda"].is_number() || chosen["select_lambda"] == chosen["lambda"]);
+    // The same, shorter, and again.
+    let fit = bench.json("fit data.csv -k auto --json");
+    assert_eq!((&fit["support"], &fit["coefficients"]), (&chosen["support"], &chosen["coefficients"]));
+    let shown = bench.ok("path data.csv");
+    assert!(shown.contains("<- chosen") && shown.contains("near ties") && shown.contains("in every fold"), "{shown}");
+    assert!(bench.ok("show model.json").contains("lambda"));
+    assert_eq!(bench.json("path data.csv --criterion ebic --json")["chosen"]["k"], 3);
+}
+
+#[test]
+fn what_is_said_beside_it_is_heeded() {
+    let bench = Bench::with_data();
+    let one = bench.json("path labels.csv --lambda 0.05 --cv 4 --rule best --metric auc --json");
+    assert_eq!((&one["chosen"]["lambda"], &one["chosen"]["select_lambda"]), (&0.05.into(), &0.05.into()));
+    assert!(one["chosen"]["by"].as_str().unwrap().contains("4-fold cross-validation: best mean of auc"));
+    for bad in
+        ["path data.csv -k 1:3 --rule lean", "fit data.csv -k auto --certify", "path data.csv --cv 4 --criterion bic"]
+    {
+        assert_eq!(bench.run(bad).code, 2, "{bad}");
+    }
+    let limited = bench.run("path labels.csv --time-limit 0 --json");
+    let limited: Value = serde_json::from_str(&limited.stdout).unwrap();
+    assert_eq!(limited["chosen"]["k"], 0);
+}
+
+#[test]
+fn the_whole_choice_is_on_the_page() {
+    let bench = Bench::with_data();
+    bench.ok("path labels.csv --report path.html -q");
+    let report = bench.json("path labels.csv --json");
+    let script = "document.title=document.getElementById('k').textContent+' | '\
+        +document.querySelectorAll('#notes li').length+' | '\
+        +document.querySelectorAll('#frequencies meter').length";
+    let Some(title) = headless::title(&bench.read("path.html"), script).unwrap() else { return };
+    let selected = report["chosen"]["frequencies"].as_array().unwrap().len().min(60);
+    let parts: Vec<&str> = title.split(" | ").collect();
+    assert_eq!(parts[0], format!("k = {} (chosen)", report["chosen"]["k"]));
+    assert!(parts[1].parse::<usize>().unwrap() >= 1);
+    assert_eq!(parts[2], selected.to_string());
+}

@@ -80,6 +80,34 @@ class Network(Solution):
     partial_correlations: Floats
     location: Floats
 
+class Predictor(Model):
+    frequencies: Floats
+    alternatives: list[tuple[Indices, float]]
+    path: list[tuple[int, Model]]
+
+class Comparison(TypedDict):
+    ks: Sequence[int] | None
+    alphas: Sequence[float] | None
+    refit_alphas: Sequence[float] | None
+    one_ridge: bool
+    thorough: bool
+    rule: str
+
+class Chosen(TypedDict):
+    k: int
+    alpha: float
+    select_alpha: float
+    index: int
+    ks: Indices
+    alphas: Floats
+    select_alphas: Floats
+    mean: Floats
+    std_error: Floats
+    scores: Floats
+    splits: Indices
+    edges: list[str]
+    predictors: list[Predictor]
+
 class Choice(TypedDict):
     index: int
     mean: Floats
@@ -118,6 +146,23 @@ def precision_scores(
     folds: Sequence[tuple[Indices, Indices]],
     callback: Callback | None = None,
 ) -> list[list[float] | None]: ...
+def choose_model(
+    data: Sequence[Data],
+    search: Search,
+    comparison: Comparison,
+    splits: Sequence[tuple[Indices, Indices]],
+    scorer: Callable[[int, Any], float] | None = None,
+    callback: Callback | None = None,
+    certify: int = 0,
+) -> Chosen: ...
+def choose_by_criterion(
+    data: Data,
+    search: Search,
+    ks: Sequence[int] | None,
+    alphas: Sequence[float],
+    name: str,
+    callback: Callback | None = None,
+) -> dict[str, Any]: ...
 def deviance(loss: str, loss_parameter: float | None, z: Floats, y: Floats, weights: Floats | None) -> float: ...
 def choose(
     cells: Sequence[tuple[int, float]], scores: Floats, fold_weights: Sequence[float], rule: str

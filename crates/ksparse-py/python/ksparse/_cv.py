@@ -1,4 +1,4 @@
-"""Estimators that choose k and alpha by cross-validation."""
+"""Estimators that choose k and the ridges by cross-validation."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ class SparseRegressionCV(CrossValidated, SparseRegression):
         ks: Any = None,
         *,
         alphas: Any = None,
-        cv: Any = 5,
+        refit_alphas: Any = None,
+        cv: Any = None,
         scoring: Any = None,
-        rule: str = "best",
+        rule: str = "lean",
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -38,6 +39,7 @@ class SparseRegressionCV(CrossValidated, SparseRegression):
     ) -> None:
         self.ks = ks
         self.alphas = alphas
+        self.refit_alphas = refit_alphas
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
@@ -58,11 +60,10 @@ class SparseRegressionCV(CrossValidated, SparseRegression):
 
 @documented
 class SparseLinearRegressionCV(SparseRegressionCV, SparseLinearRegression):
-    """Least squares with at most k coefficients, k and alpha chosen by cross-validation.
+    """Least squares with at most k coefficients, k and the ridges chosen by cross-validation.
 
-    The objective is that of `SparseLinearRegression`. Every fold solves the whole grid of k and alpha, each solution
-    from its
-    neighbours; the folds run in parallel.
+    The objective is that of `SparseLinearRegression`. Without arguments, k and two ridges are chosen: one
+    under which the columns are selected, one under which their coefficients are fitted, from ranges that suit the data.
 
     Parameters
     ----------
@@ -80,9 +81,9 @@ class SparseLinearRegressionCV(SparseRegressionCV, SparseLinearRegression):
     --------
     >>> from ksparse import SparseLinearRegressionCV, datasets
     >>> X, y, coef = datasets.make_regression(200, 50, 4, noise=0.5, random_state=1)
-    >>> model = SparseLinearRegressionCV(rule="1se").fit(X, y)
-    >>> model.k_
-    4
+    >>> model = SparseLinearRegressionCV().fit(X, y)
+    >>> model.k_, (model.frequencies_[coef != 0] == 1).all()
+    (4, np.True_)
     """
 
     def _loss(self) -> tuple[str, float | None]:
@@ -90,16 +91,17 @@ class SparseLinearRegressionCV(SparseRegressionCV, SparseLinearRegression):
 
 
 class SparseClassifierCV(CrossValidated, SparseClassifier):
-    """The constructor of classifiers that choose k and alpha."""
+    """The constructor of classifiers that choose k and the ridges."""
 
     def __init__(
         self,
         ks: Any = None,
         *,
         alphas: Any = None,
-        cv: Any = 5,
+        refit_alphas: Any = None,
+        cv: Any = None,
         scoring: Any = None,
-        rule: str = "best",
+        rule: str = "lean",
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -117,6 +119,7 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
     ) -> None:
         self.ks = ks
         self.alphas = alphas
+        self.refit_alphas = refit_alphas
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
@@ -138,11 +141,11 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
 
 @documented
 class SparseLogisticRegressionCV(_Probabilities, SparseClassifierCV):
-    """Logistic regression with at most k coefficients, k and alpha chosen by cross-validation.
+    """Logistic regression with at most k coefficients, k and the ridges chosen by cross-validation.
 
-    The objective is that of `SparseLogisticRegression`. Every fold solves the whole grid of k and alpha, each solution
-    from its neighbours; the folds run in parallel. With three classes and more, one pair of k and alpha is chosen for
-    all of them.
+    The objective is that of `SparseLogisticRegression`. Without arguments, k and two ridges are chosen: one
+    under which the columns are selected, one under which their coefficients are fitted, from ranges that suit the
+    data. With three classes and more, one choice is made for all of them.
 
     Parameters
     ----------
@@ -167,7 +170,7 @@ class SparseLogisticRegressionCV(_Probabilities, SparseClassifierCV):
 
 @documented
 class SparseSVCCV(SparseClassifierCV):
-    """A linear support vector machine with at most k coefficients, k and alpha chosen by cross-validation.
+    """A linear support vector machine with at most k coefficients, k and the ridges chosen by cross-validation.
 
     The objective is that of `SparseSVC`; see `SparseLogisticRegressionCV` for the choice.
 
@@ -186,9 +189,10 @@ class SparseSVCCV(SparseClassifierCV):
         *,
         loss: str = "squared_hinge",
         alphas: Any = None,
-        cv: Any = 5,
+        refit_alphas: Any = None,
+        cv: Any = None,
         scoring: Any = None,
-        rule: str = "best",
+        rule: str = "lean",
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -207,6 +211,7 @@ class SparseSVCCV(SparseClassifierCV):
         super().__init__(
             ks,
             alphas=alphas,
+            refit_alphas=refit_alphas,
             cv=cv,
             scoring=scoring,
             rule=rule,
@@ -233,7 +238,7 @@ class SparseSVCCV(SparseClassifierCV):
 
 @documented
 class SparseHuberClassifierCV(SparseClassifierCV):
-    """A linear classifier by the smoothed hinge loss with at most k coefficients, k and alpha chosen by
+    """A linear classifier by the smoothed hinge loss with at most k coefficients, k and the ridges chosen by
     cross-validation.
 
     The objective is that of `SparseHuberClassifier`; see `SparseLogisticRegressionCV` for the choice.
@@ -253,9 +258,10 @@ class SparseHuberClassifierCV(SparseClassifierCV):
         *,
         gamma: float = 0.25,
         alphas: Any = None,
-        cv: Any = 5,
+        refit_alphas: Any = None,
+        cv: Any = None,
         scoring: Any = None,
-        rule: str = "best",
+        rule: str = "lean",
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -274,6 +280,7 @@ class SparseHuberClassifierCV(SparseClassifierCV):
         super().__init__(
             ks,
             alphas=alphas,
+            refit_alphas=refit_alphas,
             cv=cv,
             scoring=scoring,
             rule=rule,

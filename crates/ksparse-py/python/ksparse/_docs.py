@@ -120,30 +120,47 @@ GAMMA = """gamma : float, default=0.25
     Width of the smoothed corner of the hinge."""
 
 CV = """ks : array-like or None, default=None
-    The k to compare (ints or shares of the columns). None is 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64 as far as there
-    are columns.
+    The k to compare (ints or shares of the columns). None is from the data: 0 to 8, then geometrically up to what the
+    rows can tell apart, and further while the best is the largest.
 alphas : array-like or None, default=None
-    The ridges to compare. None is {alphas}.
-cv : int, splitter or iterable, default=5
+    The ridges to select columns under. None is from the data: multiples of the typical curvature of a column.
+refit_alphas : array-like, 'same' or None, default=None
+    The ridges to fit the coefficients of the selected columns under; those around the best are compared. 'same' is the
+    one they were selected under. None is from the data, or 'same' where `alphas` are given.
+cv : int, splitter, iterable, str or None, default=None
     How rows are split: a number of folds, a splitter of scikit-learn, or pairs of training and test rows. Folds of a
-    number are shuffled by `random_state` (stratified for classifiers).
+    number are shuffled by `random_state` (stratified for classifiers). None is 5, or 3 from 1000 rows on. 'aic',
+    'bic', 'ebic' and 'gic' choose by an information criterion on all rows instead, among `ks` and `alphas` (without
+    them one ridge as small as the loss can do with); losses that are no likelihood have none.
 scoring : str, callable or None, default=None
     A scorer of scikit-learn. None is minus the deviance, twice the mean loss on the rows held out.
-rule : {{'best', '1se'}}, default='best'
-    'best' takes the cell with the best mean score; '1se' the smallest k (then the largest alpha) within one standard
-    error of it."""
+rule : {'lean', 'best', '1se'}, default='lean'
+    'best' takes the cell with the best mean score; 'lean' the smallest k nearly as good: within a quarter of a
+    standard error, or 3 % of what the best gains over a model without columns, scores smoothed over neighbouring k;
+    '1se' the smallest k (then the largest ridge) within one standard error of the best."""
 
 CV_ATTRIBUTES = """k_ : int
     The k chosen.
 alpha_ : float
-    The ridge chosen.
+    The ridge the coefficients are fitted under.
+select_alpha_ : float
+    The ridge the columns are selected under.
 best_score_ : float
-    Its mean score.
+    The mean score of the choice.
 cv_results_ : dict of ndarray
-    For each cell: k, alpha, mean_score, std_error and split0_score, split1_score, ...
+    For each cell: params, param_k, param_alpha, param_select_alpha, mean_test_score, std_test_score, rank_test_score,
+    std_error (of the mean) and split0_test_score, split1_test_score, ... Cells that could not win were not scored and
+    are not listed.
+frequencies_ : ndarray of shape (n_features,) or (n_classes, n_features)
+    For each column, the share of the splits that select it at the chosen k.
+alternatives_ : list of (ndarray of int, float)
+    Other supports of the chosen size that the splits have led to, with f on all rows under `select_alpha_`, best first
+    (a list of them, one per class, for three classes and more).
+notes_ : list of str
+    Ends of the ranges compared at which the choice lies.
 path_ : PathResult
-    The solutions for all of `ks` on all rows, at the chosen alpha (a list of them, one per class, for three classes and
-    more)."""
+    For every k compared, what the quick search finds on all rows under `select_alpha_`; the chosen one solved in full
+    (a list of them, one per class, for three classes and more)."""
 
 
 def documented(cls: Class) -> Class:
@@ -155,8 +172,7 @@ def documented(cls: Class) -> Class:
     common = [SEARCH, CLASS_WEIGHT] if classes else [SEARCH]
     attributes = [CLASSES, ATTRIBUTES] if classes else [ATTRIBUTES]
     if "ks" in defaults:
-        alphas = ", ".join(f"{alpha:g}" for alpha in cls.ALPHAS)  # type: ignore[attr-defined]
-        parameters = [CV.format(alphas=alphas), *own, *common, CERTIFY, VERBOSE]
+        parameters = [CV, *own, *common, CERTIFY, VERBOSE]
         attributes = [CV_ATTRIBUTES, *attributes]
     else:
         parameters = [K, *own, ALPHA.format(alpha=defaults["alpha"]), *common, WARM_START, CERTIFY, VERBOSE]

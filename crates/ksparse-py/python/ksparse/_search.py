@@ -1,9 +1,10 @@
-"""The choice of k and alpha by cross-validation, on paths whose solutions start from their neighbours."""
+"""The choice of k and two ridges by cross-validation: one computation in the core, worded for scikit-learn here."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,32 +16,47 @@ from . import _core
 from ._base import Callback
 from ._progress import Watcher
 from ._results import path_result
-from ._validation import as_matrix, check_alpha, check_ks, check_offset, countable, seed
+from ._validation import as_matrix, check_alpha, check_ks, check_offset, seed
 
 if TYPE_CHECKING:
-    from ._core import Design, Model
+    from ._core import Comparison
 
 KS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64)
+#: From so many rows on three folds tell as much as five do below.
+MANY_ROWS = 1000
+#: Prices per coefficient instead of folds.
+CRITERIA = ("aic", "bic", "ebic", "gic")
+
+Splits = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+#: (support, coefficients, intercept) of every linear predictor.
+Models = Sequence[tuple[NDArray[np.int64], NDArray[np.float64], float]]
 
 
 class CrossValidated:
     """`fit` of the ...CV estimators; the rest is that of the estimator beside it."""
 
-    ALPHAS: tuple[float, ...] = (1e-1, 1e-2, 1e-3, 1e-4)
-
     # Set by the constructors.
     ks: Any
     alphas: Any
+    refit_alphas: Any
     cv: Any
     scoring: Any
     rule: str
+    solver: str
     verbose: int
     random_state: Any
 
     def fit(
-        self: Any, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Callback | None = None
+        self: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        groups: Any = None,
+        callback: Callback | None = None,
     ) -> Any:
-        """Choose k and alpha, and fit the model of that choice to all rows.
+        """Choose k and the ridges, and fit the model of that choice to all rows.
 
         Parameters
         ----------
@@ -54,16 +70,19 @@ class CrossValidated:
         offset : array-like of shape (n_samples,), default=None
             What is added to the linear predictor of every sample, in fits and in scores. For regressions without
             `scoring`.
+        groups : array-like of shape (n_samples,), default=None
+            For splitters that keep groups of samples together, such as ``GroupKFold``.
         callback : callable, default=None
-            Called once per iteration with a `Progress`; returning True or raising StopIteration ends the search.
+            Called now and then with a `Progress`; returning True or raising StopIteration ends the search: what was
+            scored by then decides.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        if self.rule not in ("best", "1se"):
-            raise ValueError(f"rule must be 'best' or '1se', got {self.rule!r}.")
+        if self.rule not in ("best", "lean", "1se"):
+            raise ValueError(f"rule must be 'best', 'lean' or '1se', got {self.rule!r}.")
         X, targets, weights = self._prepare(X, y, sample_weight)
         added = check_offset(offset, X.shape[0])
         if added is not None and self.scoring is not None:
@@ -71,134 +90,167 @@ class CrossValidated:
         # The labels as they were given: splitters and scorers need them.
         labels = targets[0] if not hasattr(self, "classes_") else self.classes_[_codes(targets)]
         n_features = X.shape[1]
-        splits = self._splits(X, labels)
+        if isinstance(self.cv, str):
+            return self._by_criterion(X, targets, weights, added, callback)
+        splits = self._splits(X, labels, groups)
         search = self._search(n_features)
-        ks, alphas = check_ks(self.ks, countable(n_features, search["groups"]), KS), self._alphas()
+        if search["groups"]:
+            raise ValueError("groups of columns need a k: choose it with GridSearchCV over the estimator without CV.")
+        comparison = self._comparison(n_features)
         design = _core.Design(as_matrix(X), search["threads"])
+        data = [self._data(design, target, weights, added) for target in targets]
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
-        training = [np.ascontiguousarray(train, dtype=np.int64) for train, _ in splits]
-        # One grid per predictor and fold; `cells[fold][cell]` then is a list of models, one per predictor.
-        grids = []
-        for target in targets:
-            data = self._data(design, target, weights, added)
-            grids.append(_core.grids(data, search, ks, alphas, training, watcher.callback()))
-        cells = [list(zip(*(_flat(grid[fold]) for grid in grids))) for fold in range(len(splits))]
-        complete = [fold for fold in range(len(splits)) if len(cells[fold]) == len(ks) * len(alphas)]
-        if not complete:
-            raise RuntimeError(
-                "Cross-validation was stopped before a fold was finished: there is nothing to choose from."
-            )
-        held_out = [(cells[fold], splits[fold][1]) for fold in complete]
-        scores = np.array([self._fold_scores(found, X, labels, weights, added, test) for found, test in held_out])
-        sizes = np.array([_total(weights, splits[fold][1]) for fold in complete], dtype=np.float64)
-        self._choose(scores, sizes, ks, alphas)
-        self._finish(design, targets, weights, added, X.dtype, ks, search, watcher)
+        scorer = None if self.scoring is None else self._scorer(X, labels, weights, splits)
+        found = _core.choose_model(data, search, comparison, splits, scorer, watcher.callback(), self._epochs())
+        watcher.close("; ".join([f"chose k={found['k']}, alpha={found['alpha']:g}", *found["edges"]]))
+        self._describe(found)
+        self._store(found["predictors"], X.dtype)
         return self
 
-    def _alphas(self) -> list[float]:
-        given = self.ALPHAS if self.alphas is None else np.atleast_1d(np.asarray(self.alphas, dtype=object))
-        alphas = sorted({check_alpha(alpha, "alphas") for alpha in given}, reverse=True)
-        if not alphas:
-            raise ValueError("alphas must hold at least one ridge.")
-        return alphas
-
-    def _splits(self: Any, X: Any, labels: NDArray[Any]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-        cv = 5 if self.cv is None else self.cv
-        if isinstance(cv, (int, np.integer)):
-            folds = StratifiedKFold if hasattr(self, "classes_") else KFold
-            cv = folds(int(cv), shuffle=True, random_state=seed(self.random_state))
-        splits = list(check_cv(cv, labels, classifier=hasattr(self, "classes_")).split(X, labels))
-        if not splits:
-            raise ValueError("cv yields no split.")
-        return splits
-
-    def _fold_scores(
+    def _by_criterion(
         self: Any,
-        cells: Sequence[Sequence[Model]],
         X: Any,
-        labels: NDArray[Any],
-        weights: NDArray[np.float64] | None,
-        offset: NDArray[np.float64] | None,
-        test: NDArray[Any],
-    ) -> list[float]:
-        """The score of every cell on the rows held out."""
-        held_out, expected = X[test], labels[test]
-        weight = None if weights is None else weights[test]
-        candidate = copy.copy(self)
-        vars(candidate).pop("feature_names_in_", None)  # the rows held out are an array, whatever X was
-        scorer = None if self.scoring is None else check_scoring(self, scoring=self.scoring)
-        scores = []
-        for models in cells:
-            candidate._set_models(models, X.dtype)
-            if scorer is not None:
-                options = {} if weight is None else {"sample_weight": weight}
-                scores.append(float(scorer(candidate, held_out, expected, **options)))
-            else:
-                z = candidate._scores(held_out).astype(np.float64)
-                z = z if offset is None else z + offset[test][:, None]
-                scores.append(-self._deviance(z, candidate._signs(expected), weight))
-        return scores
-
-    def _deviance(
-        self: Any, z: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64] | None
-    ) -> float:
-        """The sum over the predictors, columns of z and y."""
-        name, parameter = self._loss()
-        columns = ((np.ascontiguousarray(a), np.ascontiguousarray(b)) for a, b in zip(z.T, y.T))
-        return sum((_core.deviance(name, parameter, a, b, weight) for a, b in columns), 0.0)
-
-    def _signs(self: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
-        """Targets as the loss takes them, a column per predictor."""
-        if not hasattr(self, "classes_"):
-            return labels[:, None].astype(np.float64)
-        positive = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        return np.where(labels[:, None] == positive[None, :], 1.0, -1.0)
-
-    def _choose(
-        self: Any, scores: NDArray[np.float64], sizes: NDArray[np.float64], ks: list[int], alphas: list[float]
-    ) -> None:
-        """The cell that wins, and what there is to know about all of them."""
-        cells = [(k, alpha) for alpha in alphas for k in ks]
-        if not np.isfinite(scores).all(axis=0).any():
-            raise ValueError("No cell has a finite score: check the scorer.")
-        found = _core.choose(cells, scores, sizes.tolist(), self.rule)
-        self.k_, self.alpha_ = cells[found["index"]]
-        self.best_score_ = float(found["mean"][found["index"]])
-        self.cv_results_ = {
-            "k": np.tile(ks, len(alphas)),
-            "alpha": np.repeat(alphas, len(ks)),
-            "mean_score": found["mean"],
-            "std_error": found["std_error"],
-            **{f"split{fold}_score": row for fold, row in enumerate(scores)},
-        }
-
-    def _finish(
-        self: Any,
-        design: Design,
         targets: list[NDArray[np.float64]],
         weights: NDArray[np.float64] | None,
         offset: NDArray[np.float64] | None,
-        dtype: Any,
-        ks: list[int],
-        search: Any,
-        watcher: Watcher,
-    ) -> None:
-        """The path at the chosen alpha on all rows, and the better of its solution and one from zero."""
-        models, paths = [], []
+        callback: Callback | None,
+    ) -> Any:
+        """The cell of least fit plus price, on all rows."""
+        if self.cv not in CRITERIA:
+            raise ValueError(f"cv must be a number of folds, a splitter, splits or one of {CRITERIA}, got {self.cv!r}.")
+        if len(targets) > 1:
+            raise ValueError("information criteria choose among models of two classes: with more use folds.")
+        n_features = X.shape[1]
+        search = self._search(n_features)
+        # Shrunken coefficients are priced in full: as little ridge as the loss can do with.
+        alphas = _ridges(self.alphas, "alphas") or [1e-5 if hasattr(self, "classes_") else 0.0]
+        ks = None if self.ks is None else check_ks(self.ks, n_features, KS)
+        data = self._data(_core.Design(as_matrix(X), search["threads"]), targets[0], weights, offset)
+        watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
+        found = _core.choose_by_criterion(data, search, ks, alphas, self.cv, watcher.callback())
+        cells, scores, index = found["cells"], found["scores"], found["index"]
+        self.k_, self.alpha_, model = cells[index]
+        self.select_alpha_ = self.alpha_
+        watcher.close(f"chose k={self.k_}, alpha={self.alpha_:g} by {self.cv}")
+        self.best_score_ = float(-scores[index])
+        self.cv_results_ = {
+            "params": [{"k": k, "alpha": alpha} for k, alpha, _ in cells],
+            "param_k": np.array([k for k, _, _ in cells]),
+            "param_alpha": np.array([alpha for _, alpha, _ in cells]),
+            "mean_test_score": -scores,
+            "rank_test_score": _ranks(-scores),
+        }
+        own = [(k, solution) for k, alpha, solution in cells if alpha == self.alpha_]
+        reached, solutions = zip(*own)
         names = getattr(self, "feature_names_in_", None)
-        for target in targets:
-            data = self._data(design, target, weights, offset)
-            on_path = _core.grids(data, search, ks, [self.alpha_], None, watcher.callback())[0][0]
-            direct = _core.fit(data, search, self.k_, self.alpha_, None, watcher.callback(), self._epochs())
-            reached = dict(zip(ks, on_path)).get(self.k_)
-            if reached is not None and reached["objective"] < direct["objective"]:
-                # A bound holds for every model of this size.
-                direct = {**reached, "lower_bound": direct["lower_bound"]}
-            models.append(direct)
-            paths.append(path_result(ks, on_path, self.n_features_in_, self.alpha_, names))
-        watcher.close(f"chose k={self.k_}, alpha={self.alpha_:g}")
-        self.path_ = paths[0] if len(paths) == 1 else paths
-        self._store(models, dtype)
+        self.path_ = path_result(list(reached), list(solutions), self.n_features_in_, self.alpha_, names)
+        self._store([model], X.dtype)
+        return self
+
+    def _comparison(self: Any, n_features: int) -> Comparison:
+        """What to compare. Cells that the user lists are solved in full, those from the data by the quick search."""
+        alphas, refits = _ridges(self.alphas, "alphas"), self.refit_alphas
+        same = isinstance(refits, str)
+        if same and refits != "same":
+            raise ValueError(f"refit_alphas must be 'same', None or ridges, got {refits!r}.")
+        return {
+            "ks": None if self.ks is None else check_ks(self.ks, n_features, KS),
+            "alphas": alphas,
+            "refit_alphas": None if same else _ridges(refits, "refit_alphas"),
+            "one_ridge": same or (refits is None and alphas is not None),
+            "thorough": self.solver != "auto" or alphas is not None,
+            "rule": self.rule,
+        }
+
+    def _splits(self: Any, X: Any, labels: NDArray[Any], groups: Any) -> Splits:
+        cv = (5 if X.shape[0] < MANY_ROWS else 3) if self.cv is None else self.cv
+        if isinstance(cv, (int, np.integer)):
+            folds = StratifiedKFold if hasattr(self, "classes_") else KFold
+            cv = folds(int(cv), shuffle=True, random_state=seed(self.random_state))
+        splits = check_cv(cv, labels, classifier=hasattr(self, "classes_")).split(X, labels, groups)
+        rows = [(_numbers(training), _numbers(held_out)) for training, held_out in splits]
+        if not rows:
+            raise ValueError("cv yields no split.")
+        return rows
+
+    def _scorer(
+        self: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None, splits: Splits
+    ) -> Callable[[int, Models], float]:
+        """Scores the models of a cell on the rows held out of a split."""
+        scorer = check_scoring(self, scoring=self.scoring)
+
+        @functools.cache
+        def held_out(split: int) -> tuple[Any, NDArray[Any], dict[str, Any]]:
+            test = splits[split][1]
+            return X[test], labels[test], {} if weights is None else {"sample_weight": weights[test]}
+
+        def score(split: int, models: Models) -> float:
+            # A copy of its own for every call: splits are scored side by side.
+            candidate = copy.copy(self)
+            vars(candidate).pop("feature_names_in_", None)  # the rows held out are an array, whatever X was
+            keys = ("support", "coef", "intercept")
+            candidate._set_models([dict(zip(keys, model)) for model in models], X.dtype)
+            rows, expected, options = held_out(split)
+            return float(scorer(candidate, rows, expected, **options))
+
+        return score
+
+    def _describe(self: Any, found: Any) -> None:
+        """What there is to know beside the model itself."""
+        self.k_, self.alpha_, self.select_alpha_ = found["k"], found["alpha"], found["select_alpha"]
+        mean, scores = found["mean"], found["scores"]
+        self.best_score_ = float(mean[found["index"]])
+        ks, alphas, selects = found["ks"], found["alphas"], found["select_alphas"]
+        cells = zip(ks.tolist(), alphas.tolist(), selects.tolist())
+        self.cv_results_ = {
+            "params": [{"k": k, "alpha": alpha, "select_alpha": select} for k, alpha, select in cells],
+            "param_k": ks,
+            "param_alpha": alphas,
+            "param_select_alpha": selects,
+            "mean_test_score": mean,
+            "std_test_score": scores.std(axis=1),
+            "rank_test_score": _ranks(mean),
+            "std_error": found["std_error"],
+            **{f"split{split}_test_score": scores[:, place] for place, split in enumerate(found["splits"].tolist())},
+        }
+        self.notes_ = found["edges"]
+        predictors = found["predictors"]
+        frequencies = np.array([predictor["frequencies"] for predictor in predictors])
+        alternatives = [predictor["alternatives"] for predictor in predictors]
+        names = getattr(self, "feature_names_in_", None)
+        paths = []
+        for predictor in predictors:
+            reached, solutions = zip(*predictor["path"])
+            paths.append(path_result(list(reached), list(solutions), self.n_features_in_, self.select_alpha_, names))
+        single = len(predictors) == 1
+        self.frequencies_ = frequencies[0] if single else frequencies
+        self.alternatives_ = alternatives[0] if single else alternatives
+        self.path_ = paths[0] if single else paths
+
+
+def _ranks(scores: NDArray[np.float64]) -> NDArray[np.int32]:
+    """1 for the best; equal scores share the better rank."""
+    order = np.argsort(-scores, kind="stable")
+    ranks = np.empty(len(scores), dtype=np.int32)
+    ranks[order] = np.searchsorted(-scores[order], -scores[order]) + 1
+    return ranks
+
+
+def _ridges(given: Any, name: str) -> list[float] | None:
+    """Distinct ridges, descending; None where none are given."""
+    if given is None:
+        return None
+    listed = np.atleast_1d(np.asarray(given, dtype=object))
+    ridges = sorted({check_alpha(alpha, name) for alpha in listed}, reverse=True)
+    if not ridges:
+        raise ValueError(f"{name} must hold at least one ridge.")
+    return ridges
+
+
+def _numbers(rows: Any) -> NDArray[np.int64]:
+    """Rows by number, where a splitter gives a mask too."""
+    rows = np.asarray(rows)
+    return np.ascontiguousarray(np.flatnonzero(rows) if rows.dtype == bool else rows, dtype=np.int64)
 
 
 def _codes(targets: list[NDArray[np.float64]]) -> NDArray[np.intp]:
@@ -207,11 +259,3 @@ def _codes(targets: list[NDArray[np.float64]]) -> NDArray[np.intp]:
         return (targets[0] > 0).astype(np.intp)
     codes: NDArray[np.intp] = np.argmax(np.asarray(targets), axis=0)
     return codes
-
-
-def _flat(paths: list[list[Model]]) -> list[Model]:
-    return [model for path in paths for model in path]
-
-
-def _total(weights: NDArray[np.float64] | None, rows: NDArray[Any]) -> float:
-    return float(len(rows) if weights is None else weights[rows].sum())

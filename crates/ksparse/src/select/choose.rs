@@ -124,6 +124,9 @@ pub struct Predictor {
     pub solution: Solution,
     /// For every column, the share of the splits that select it at the chosen k and ridge.
     pub frequencies: Vec<f64>,
+    /// For every k compared, what the quick search finds on all rows under the ridge that selects; for the chosen k,
+    /// `selected`.
+    pub path: Vec<(usize, Solution)>,
     /// Other supports of the chosen size, by f, at most ten. The chosen one is not among them.
     pub alternatives: Vec<Alternative>,
 }
@@ -209,7 +212,7 @@ impl Choose {
         let edges = plan.edges(k, key, &scored.ks, self);
         let none = vec![vec![Vec::new(); problems.len()]; splits.len()];
         let met = scored.supports.get(&(key.0, key.1)).unwrap_or(&none);
-        let finish = Finish { choose: self, k, lambda, refit, solver, started };
+        let finish = Finish { choose: self, k, lambda, refit, ks: &scored.ks, solver, started };
         let mut predictors = Vec::with_capacity(problems.len());
         for (number, training) in all.iter().enumerate() {
             let met: Vec<&[usize]> = met.iter().filter_map(|split| split.get(number)).map(Vec::as_slice).collect();
@@ -243,7 +246,7 @@ impl Choose {
         let positive: Vec<usize> = ks.iter().copied().filter(|&k| k > 0).collect();
         scoring.score(&positive)?;
         for _ in 0..EXTENSIONS {
-            let best = scoring.table(&weights)?.0.best().k;
+            let best = scoring.table(&weights, true)?.0.best().k;
             let further = ranges::further_ks(&ks, plan.largest);
             if self.ks.is_some() || ks.last() != Some(&best) || further.is_empty() || control.go_on().is_break() {
                 break;
@@ -251,11 +254,7 @@ impl Choose {
             scoring.score(&further)?;
             ks.extend(further);
         }
-        if !ks.contains(&0) && scoring.scores.len() > 1 {
-            // Scored as a measure only: not among what was asked for.
-            scoring.scores.remove(&(0, 0, 0));
-        }
-        let (table, keys) = scoring.table(&weights)?;
+        let (table, keys) = scoring.table(&weights, ks.contains(&0))?;
         Ok(Scored { table, keys, supports: scoring.supports, ks })
     }
 

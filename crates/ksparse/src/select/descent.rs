@@ -16,7 +16,7 @@
 use crate::error::{Error, Result};
 use crate::objective::{Objective, Risk};
 use crate::restricted::{self, Ended, InnerOptions};
-use crate::solver::Solution;
+use crate::solver::{Solution, Status};
 use crate::sparsity::{Budget, SparseRef, Sparsity, top_by};
 use std::ops::ControlFlow;
 
@@ -42,6 +42,12 @@ impl From<&Solution> for Stage {
     fn from(solution: &Solution) -> Self {
         let Solution { support, coefficients, value, .. } = solution;
         Self { support: support.clone(), x: coefficients.clone(), value: *value, curvature: Vec::new() }
+    }
+}
+
+impl From<Stage> for Solution {
+    fn from(stage: Stage) -> Self {
+        Self { value: stage.value, status: Status::Tolerance, ..Self::guess(stage.support, stage.x) }
     }
 }
 

@@ -2,16 +2,16 @@
 
 use super::choose::{Alternative, Choose, Predictor};
 use super::control::Watch;
-use super::descent;
+use super::descent::{self, Stage};
 use super::{CvProgress, Training};
 use crate::error::{Error, Result};
 use crate::objective::{Objective, Risk};
-use crate::path::PathProgress;
+use crate::path::{Path, PathProgress};
 use crate::restricted::{self, InnerOptions};
 use crate::solver::{Progress, Solution, Solver};
 use crate::sparsity::Sparsity;
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The chosen cell on all rows.
 pub(super) struct Finish<'a> {
@@ -19,6 +19,8 @@ pub(super) struct Finish<'a> {
     pub k: usize,
     pub lambda: f64,
     pub refit: f64,
+    /// All k compared, ascending.
+    pub ks: &'a [usize],
     pub solver: &'a dyn Solver,
     pub started: Instant,
 }
@@ -28,10 +30,10 @@ impl Finish<'_> {
     pub fn predictor(&self, training: &Training, met: &[&[usize]], watch: &mut Watch) -> Result<Predictor> {
         let risk = training.risk.reridged(self.lambda)?;
         let mut alternatives: Vec<Solution> = Vec::new();
-        for support in met {
+        for support in met.iter().filter(|support| !support.is_empty()) {
             alternatives.extend(exact(&risk, support, None)?);
         }
-        let selected = self.select(&risk, &alternatives, watch)?;
+        let (selected, path) = self.select(&risk, &alternatives, watch)?;
         let start = selected.coefficients.as_slice();
         let refitted = exact(&training.risk.reridged(self.refit)?, &selected.support, Some(start))?;
         let solution = refitted.map_or_else(
@@ -61,41 +63,56 @@ impl Finish<'_> {
             model: training.model(&solution),
             frequencies,
             alternatives: alternatives.collect(),
+            path,
             selected,
             solution,
         })
     }
 
-    /// The best support known: the solver's answer from the best one met, which it never makes worse.
-    fn select(&self, risk: &Risk, met: &[Solution], watch: &mut Watch) -> Result<Solution> {
+    /// The best support known: the solver's answer from the best one met, which it never makes worse. With it what the
+    /// quick search finds for every k.
+    fn select(&self, risk: &Risk, met: &[Solution], watch: &mut Watch) -> Result<(Solution, Vec<(usize, Solution)>)> {
         let sparsity = Sparsity::new(self.k).keep(self.choose.keep.iter().copied());
+        let late = || self.choose.time_limit.is_some_and(|limit| self.started.elapsed() >= limit);
         let mut report = |solver: &Progress| {
             let path = PathProgress { k: self.k, lambda: Some(self.lambda), done: 0, total: 1, solver: *solver };
-            let late = self.choose.time_limit.is_some_and(|limit| self.started.elapsed() >= limit);
-            if late { ControlFlow::Break(()) } else { watch(&CvProgress { fold: None, path }) }
+            if late() { ControlFlow::Break(()) } else { watch(&CvProgress { fold: None, path }) }
         };
-        if self.k == 0 || risk.profile().corners {
-            return self.solver.solve(risk, &sparsity, None, &mut report);
+        let mut path: Vec<(usize, Solution)> = Vec::new();
+        if self.choose.thorough || risk.profile().corners {
+            let all = Path { time_limit: self.time_left(), ..Path::over(self.ks.iter().copied()) };
+            let all = all.keep(self.choose.keep.iter().copied());
+            let solved = all.solve(risk, self.solver, &mut |at| report(&at.solver))?;
+            path.extend(solved.ks.iter().copied().zip(solved.solutions));
+        } else {
+            let mut ask = |_: usize, _: &Stage| if late() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            let stages = descent::descend(risk, self.ks, &self.choose.keep, &mut Vec::new(), &mut ask)?;
+            path.extend(stages.into_iter().rev().map(|(k, stage)| (k, Solution::from(stage))));
         }
-        let found = descent::descend(risk, &[self.k], &self.choose.keep, &mut Vec::new(), &mut |_, _| {
-            ControlFlow::Continue(())
-        })?;
-        let found = found.first().map(|(_, stage)| Solution {
-            value: stage.value,
-            ..Solution::guess(stage.support.clone(), stage.x.clone())
-        });
-        let size = found.as_ref().map_or(0, |found| found.support.len());
-        let starts = met.iter().filter(|other| other.support.len() == size).chain(&found);
-        let start = starts.min_by(|a, b| a.value.total_cmp(&b.value));
-        self.solver.solve(risk, &sparsity, start, &mut report)
+        let found = path.iter().find(|(k, _)| *k == self.k).map(|(_, found)| found);
+        let size = found.or(met.first()).map_or(0, |found| found.support.len());
+        let starts = met.iter().filter(|other| other.support.len() == size).chain(found);
+        let start = starts.min_by(|a, b| a.value.total_cmp(&b.value)).filter(|_| self.k > 0);
+        let selected = self.solver.solve(risk, &sparsity, start, &mut report)?;
+        path.retain(|(k, _)| *k != self.k);
+        path.push((self.k, selected.clone()));
+        path.sort_by_key(|(k, _)| *k);
+        // What is feasible for a k is so for the next: values never rise.
+        for next in 1..path.len() {
+            if path[next - 1].1.value < path[next].1.value {
+                path[next].1 = path[next - 1].1.clone();
+            }
+        }
+        Ok((selected, path))
+    }
+
+    fn time_left(&self) -> Option<Duration> {
+        self.choose.time_limit.map(|limit| limit.saturating_sub(self.started.elapsed()))
     }
 }
 
-/// The minimum on a support; `None` for one that is empty or where f is not finite.
+/// The minimum on a support; `None` where f is not finite.
 fn exact(risk: &Risk, support: &[usize], start: Option<&[f64]>) -> Result<Option<Solution>> {
-    if support.is_empty() {
-        return Ok(None);
-    }
     let mut x = start.map_or_else(|| vec![0.0; support.len()], <[f64]>::to_vec);
     let outcome = restricted::minimise(&mut *risk.restrict(support)?, &mut x, &InnerOptions::EXACT)?;
     let solution = Solution { value: outcome.value, ..Solution::guess(support.to_vec(), x) };

@@ -9,7 +9,7 @@ use super::control::Control;
 use super::descent::{self, Stage};
 use super::splits::Scorer;
 use super::{CvCell, CvProgress, CvTable, Training};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::objective::{LinearModel, Objective};
 use crate::path::{Path, PathProgress};
 use crate::restricted::{self, InnerOptions};
@@ -92,8 +92,12 @@ impl Scoring<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether another ridge has led to much the same supports for this k.
+    /// Whether another ridge has led to much the same supports for this k. Cells that were asked for one by one are all
+    /// scored.
     fn is_known(&self, select: usize, k: usize, supports: &[Vec<Vec<usize>>]) -> bool {
+        if self.usual.is_none() || self.refits.is_empty() {
+            return false;
+        }
         let flat = |supports: &[Vec<Vec<usize>>]| supports.iter().flatten().cloned().collect::<Vec<_>>();
         let here = flat(supports);
         let others = (0..self.selects.len()).filter(|&other| other != select);
@@ -209,7 +213,7 @@ impl Scoring<'_, '_, '_> {
     }
 
     /// All that was scored. Cells of fewer splits than others are left out: their means cannot be compared.
-    pub fn table(&self, weights: &[f64]) -> Result<(CvTable, Vec<Key>)> {
+    pub fn table(&self, weights: &[f64], with_nothing: bool) -> Result<(CvTable, Vec<Key>)> {
         let finished = |scores: &[f64]| (0..scores.len()).filter(|&v| !scores[v].is_nan()).collect::<Vec<usize>>();
         let most =
             self.scores.iter().filter(|(key, _)| key.1 > 0).map(|(_, scores)| finished(scores)).max_by_key(Vec::len);
@@ -224,6 +228,15 @@ impl Scoring<'_, '_, '_> {
             }
         }
         let nothing = cells.iter().find(|cell| cell.k == 0).map(|cell| cell.mean);
+        if !with_nothing && cells.len() > 1 {
+            // Scored as a measure only: not among what was asked for.
+            cells.remove(0);
+            keys.remove(0);
+        }
+        if cells.iter().all(|cell| !cell.mean.is_finite()) {
+            let problem = "no cell has a finite score: check the scorer, and that the rows held out can be scored";
+            return Err(Error::Data(problem.to_string()));
+        }
         let table = CvTable::new(self.scorer.metric, used, cells)?.preferring(self.usual);
         Ok((nothing.into_iter().fold(table, CvTable::scaled), keys))
     }

@@ -23,7 +23,7 @@ impl Folds {
     }
 }
 
-/// How models are scored: the predictors of one model, for a split.
+/// How models are scored: the predictors of one model, for a split. A cell with a score that is not finite never wins.
 pub type OwnScore<'a> = dyn Fn(usize, &[LinearModel]) -> Result<f64> + Sync + 'a;
 
 /// Scores models on the rows held out.
@@ -39,26 +39,24 @@ impl Scorer<'_> {
     pub fn score(&self, split: usize, models: &[LinearModel]) -> Result<f64> {
         if let Some(own) = self.own {
             let score = own(split, models)?;
-            if !score.is_finite() {
-                let problem = format!(
-                    "the scorer gives {score} on split {split}; it must give a finite number for every model, one without \
-                     features too"
-                );
-                return Err(Error::Data(problem));
-            }
-            return Ok(score);
+            return Ok(if score.is_finite() { score } else { self.worst() });
         }
         let rows = &self.splits[split].held_out;
         let mut sum = 0.0;
         for (problem, model) in self.problems.iter().zip(models) {
             let z = problem.predict(model, rows)?;
             if z.iter().any(|z| !z.is_finite()) {
-                return Ok(if self.metric.is_gain() { f64::NEG_INFINITY } else { f64::INFINITY });
+                return Ok(self.worst());
             }
             let weights = problem.weights.map(|w| pick(w, rows));
             sum += self.metric.score(problem.loss, &z, &pick(problem.target, rows), weights.as_deref())?;
         }
         Ok(sum)
+    }
+
+    /// The score of a model that must not win.
+    fn worst(&self) -> f64 {
+        if self.metric.is_gain() { f64::NEG_INFINITY } else { f64::INFINITY }
     }
 
     /// The weight of every split; `Err` for one that cannot be trained on or scored.
@@ -67,7 +65,9 @@ impl Scorer<'_> {
         let weigh = |number: usize| {
             let mut weight = 0.0;
             for problem in self.problems {
-                self.metric.check(problem.loss)?;
+                if self.own.is_none() {
+                    self.metric.check(problem.loss)?;
+                }
                 weight =
                     check(problem, &self.splits[number], number, self.own.is_none() && self.metric == Metric::Auc)?;
             }

@@ -222,7 +222,7 @@ impl CvTable {
         let smaller = self.cells.iter().filter(same).filter(|other| other.k < cell.k).max_by_key(|other| other.k);
         let larger = self.cells.iter().filter(same).filter(|other| other.k > cell.k).min_by_key(|other| other.k);
         let (mut sum, mut weight) = (2.0 * self.cost(cell), 2.0);
-        for neighbour in smaller.into_iter().chain(larger) {
+        for neighbour in smaller.into_iter().chain(larger).filter(|neighbour| neighbour.mean.is_finite()) {
             sum += self.cost(neighbour);
             weight += 1.0;
         }

@@ -1,0 +1,157 @@
+//! The choice of k and the ridges where no k is given: `ksparse path DATA`, `ksparse fit DATA -k auto`.
+
+use crate::failure::{Failure, Result};
+use crate::interrupt;
+use crate::prepared::Prepared;
+use crate::progress::Watcher;
+use crate::report::{Facts, count, significant};
+use crate::screen::Screen;
+use ksparse::Solver;
+use ksparse::loss::TargetKind;
+use ksparse::path::{GridSolution, PathSolution};
+use ksparse::select::{Choose, Chosen, Edge, Folds, Metric, Refits, Rule};
+use std::time::Duration;
+
+/// From so many rows on three folds tell as much as five do below.
+const MANY_ROWS: usize = 1000;
+/// Supports within this share of f are near ties.
+const NEAR: f64 = 0.01;
+
+/// What was asked for.
+pub struct Request {
+    pub folds: Option<usize>,
+    pub metric: Metric,
+    pub rule: Rule,
+    /// Ridges to select under; `None`: from the data.
+    pub lambdas: Option<Vec<f64>>,
+    pub seed: u64,
+    pub time_limit: Option<Duration>,
+}
+
+/// What was chosen, and by what.
+pub struct Made {
+    pub chosen: Chosen,
+    /// In words.
+    pub by: String,
+}
+
+impl Request {
+    /// Chooses. A solver of the user's own is used for every cell, and given ridges serve both ends.
+    pub fn choose(&self, prepared: &Prepared, solver: &dyn Solver, screen: Screen) -> Result<Made> {
+        if prepared.groups.is_some() {
+            let message = "--groups needs a k: cross-validation over groups takes -k 1:20 --cv 5";
+            return Err(Failure::Input(message.to_string()));
+        }
+        let folds = self.folds(prepared)?;
+        self.metric.check(&*prepared.task.loss)?;
+        let choose = Choose {
+            lambdas: self.lambdas.clone(),
+            refits: if self.lambdas.is_some() { Refits::Same } else { Refits::FromData },
+            keep: prepared.keep.clone(),
+            metric: self.metric,
+            rule: self.rule,
+            thorough: solver.name() != "auto" || self.lambdas.is_some(),
+            time_limit: self.time_limit,
+            ..Choose::default()
+        };
+        let watcher = Watcher::spinner(screen, "cross-validation");
+        let chosen = interrupt::listening(|| {
+            choose.solve(&[prepared.problem()], &folds.splits(), None, solver, &mut |at| watcher.fold(at))
+        });
+        drop(watcher);
+        let chosen = chosen.map_err(|error| prepared.blame(error))?;
+        if interrupt::asked() {
+            screen.warn("stopped: what was scored by then decides");
+        }
+        for edge in &chosen.edges {
+            screen.warn(in_words(*edge));
+        }
+        let by = format!("{}-fold cross-validation: {} {}", folds.count(), words(self.rule), self.metric.name());
+        Ok(Made { chosen, by })
+    }
+
+    fn folds(&self, prepared: &Prepared) -> Result<Folds> {
+        let y = &prepared.task.y;
+        let count = self.folds.unwrap_or(if y.len() < MANY_ROWS { 5 } else { 3 });
+        let folds = match prepared.task.loss.target() {
+            TargetKind::Sign => Folds::stratified(y, count, self.seed),
+            _ => Folds::seeded(y.len(), count, self.seed),
+        };
+        folds.map_err(|error| Failure::from(error).within(format!("--cv {count}")))
+    }
+}
+
+/// A rule for people.
+pub fn words(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Best => "best mean of",
+        Rule::OneStandardError => "one-standard-error rule on",
+        _ => "lean rule on",
+    }
+}
+
+fn in_words(edge: Edge) -> &'static str {
+    match edge {
+        Edge::LargestK => "the chosen k is the largest that was compared: a larger one may be better",
+        Edge::LargestLambda => "the chosen lambda is the largest that was compared: a larger one may be better",
+        Edge::SmallestLambda => "the chosen lambda is the smallest that was compared: a smaller one may be better",
+        Edge::LargestRefit => "the ridge of the coefficients is the largest that was compared",
+        Edge::SmallestRefit => "the ridge of the coefficients is the smallest that was compared",
+    }
+}
+
+impl Made {
+    /// The path on all rows under the ridge that selects.
+    pub fn path(&self) -> GridSolution {
+        let (ks, solutions) = self.chosen.predictors[0].path.iter().cloned().unzip();
+        GridSolution { lambdas: vec![self.chosen.lambda], paths: vec![PathSolution { ks, solutions, stopped: None }] }
+    }
+
+    /// The best mean among the cells of this k, with its standard error.
+    pub fn score(&self, k: usize) -> Option<(f64, Option<f64>)> {
+        let chosen = &self.chosen;
+        let gain = chosen.table.metric().is_gain();
+        let cells = chosen.table.cells().iter().filter(|cell| cell.k == k && cell.mean.is_finite());
+        let cost = |mean: f64| if gain { -mean } else { mean };
+        let own = |cell: &&ksparse::select::CvCell| (cell.lambda, cell.refit) == (chosen.lambda, chosen.refit);
+        let best = cells.clone().min_by(|a, b| cost(a.mean).total_cmp(&cost(b.mean)));
+        let cell = if k == chosen.k { cells.clone().find(own).or(best) } else { best };
+        cell.map(|cell| (cell.mean, Some(cell.standard_error)))
+    }
+
+    /// Columns that folds have selected, the most frequent first, with the share of the folds.
+    pub fn frequencies(&self) -> Vec<(usize, f64)> {
+        let shares = self.chosen.predictors[0].frequencies.iter().copied().enumerate();
+        let mut selected: Vec<(usize, f64)> = shares.filter(|(_, share)| *share > 0.0).collect();
+        selected.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        selected
+    }
+
+    /// Other supports within a hundredth of f, with their f.
+    pub fn near_ties(&self) -> Vec<(&[usize], f64)> {
+        let predictor = &self.chosen.predictors[0];
+        let bound = predictor.selected.value + NEAR * predictor.selected.value.abs();
+        let near = predictor.alternatives.iter().filter(|other| other.value <= bound);
+        near.map(|other| (&other.support[..], other.value)).collect()
+    }
+
+    /// What is worth knowing beside the model.
+    pub fn facts(&self, facts: &mut Facts) {
+        let chosen = &self.chosen;
+        facts.add("lambda", significant(chosen.refit));
+        if chosen.lambda != chosen.refit {
+            facts.add("selected", format!("under lambda = {}", significant(chosen.lambda)));
+        }
+        if chosen.k > 0 {
+            let model = chosen.model();
+            let stable = model.support.iter().filter(|j| chosen.predictors[0].frequencies[**j] == 1.0).count();
+            facts.add("stable", format!("{stable} of {} selected in every fold", count(model.support.len(), "column")));
+            facts.add("near ties", format!("{} within 1 % of f", count(self.near_ties().len(), "other support")));
+        }
+    }
+}
+
+/// Ridges to select under, from `--lambdas` or `--lambda`.
+pub fn ridges(lambdas: Option<&[f64]>, lambda: Option<f64>) -> Option<Vec<f64>> {
+    lambdas.map(<[f64]>::to_vec).or_else(|| lambda.map(|lambda| vec![lambda]))
+}
