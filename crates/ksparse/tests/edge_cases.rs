@@ -311,7 +311,7 @@ fn shapes_and_options_are_checked() {
         option(risk().with_weights(&weights).err(), "weights");
     }
     assert!(matches!(solver::by_name("simplex"), Err(Error::UnknownName { what: "solver", .. })));
-    assert!(matches!(loss::by_name("poisson"), Err(Error::UnknownName { what: "loss", .. })));
+    assert!(matches!(loss::by_name("tweedie"), Err(Error::UnknownName { what: "loss", .. })));
     let message = solver::by_name("simplex").err().unwrap().to_string();
     assert!(solver::NAMES.iter().all(|name| message.contains(name)), "{message}");
 }

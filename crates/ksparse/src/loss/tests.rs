@@ -118,7 +118,8 @@ fn conjugate_derivatives_match_finite_differences() {
             // Interior points of every domain: -y times something in (0, 1).
             for t in [0.1, 0.37, 0.5, 0.93] {
                 let (a, h) = (-y * t, 1e-6);
-                if a == 0.0 {
+                let inside = [a - h, a + h].iter().all(|&b| conjugate.project(b, y) == b);
+                if a == 0.0 || !inside {
                     continue;
                 }
                 let slope = (conjugate.value(a + h, y) - conjugate.value(a - h, y)) / (2.0 * h);
@@ -134,8 +135,10 @@ fn no_overflow_far_out() {
         for y in targets(&*loss) {
             for z in [-1e4, -800.0, -40.0, 40.0, 800.0, 1e4] {
                 let local = loss.at(z, y);
-                assert!(local.value.is_finite() && local.value >= 0.0, "{loss:?} {z}");
-                assert!(local.derivative.is_finite() && local.curvature.is_finite(), "{loss:?} {z}");
+                assert!(local.value >= 0.0 && !local.derivative.is_nan() && local.curvature >= 0.0, "{loss:?} {z}");
+                // With the log link f itself is beyond all numbers there: infinite, which a line search shies from.
+                let bounded = !matches!(loss.smoothness(), Smoothness::Unbounded);
+                assert!(!bounded || [local.value, local.derivative, local.curvature].iter().all(|v| v.is_finite()));
             }
         }
     }
@@ -195,6 +198,10 @@ fn proximal_steps_are_the_best_of_their_neighbours() {
                     // With hardly any weight the step goes all the way.
                     if !loss.smoothness().has_corners() && z.abs() < 100.0 {
                         let all_the_way = loss.at(z, y).derivative;
+                        // (Of a slope of e^40 even that weight is felt.)
+                        if all_the_way.abs() > 1e3 {
+                            continue;
+                        }
                         let b = conjugate.proximal(conjugate.project(0.0, y), z, 1e-12, y);
                         assert!((b - all_the_way).abs() <= 1e-9 * (1.0 + all_the_way.abs()), "{loss:?} {z}");
                     }
