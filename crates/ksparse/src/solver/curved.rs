@@ -11,6 +11,7 @@ use super::prune::{Drop, prune};
 use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
 use super::{Limits, Progress};
+use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::objective::{Objective, Profile};
 use crate::restricted::InnerOptions;
@@ -55,11 +56,12 @@ pub(super) struct Curved<'a> {
     part: Option<Box<dyn Objective + 'a>>,
     coordinates: Vec<usize>,
     free: &'a [usize],
+    cancel: Cancel,
 }
 
 impl<'a> Curved<'a> {
-    pub fn new(whole: &'a dyn Objective, free: &'a [usize]) -> Self {
-        Self { whole, part: None, coordinates: (0..whole.dim()).collect(), free }
+    pub fn new(whole: &'a dyn Objective, free: &'a [usize], cancel: Cancel) -> Self {
+        Self { whole, part: None, coordinates: (0..whole.dim()).collect(), free, cancel }
     }
 
     fn objective(&self) -> &dyn Objective {
@@ -78,7 +80,8 @@ impl<'a> Curved<'a> {
             steps += 1;
             ControlFlow::Continue(())
         };
-        let limits = Limits { tolerance: 0.0, max_iterations: usize::MAX, ..Limits::default() };
+        let cancel = self.cancel.clone();
+        let limits = Limits { tolerance: 0.0, max_iterations: usize::MAX, time_limit: None, cancel };
         let sparsity = Sparsity::new(k).keep(self.places(self.free));
         let result = work(&mut Run::new("auto", self.objective(), &sparsity, &limits, watch)?)?;
         Ok((result, steps))
@@ -117,7 +120,7 @@ impl Landscape for Curved<'_> {
 
     fn narrowed(&self, coordinates: Vec<usize>) -> Result<Self> {
         let part = self.whole.narrowed(&coordinates)?;
-        Ok(Self { whole: self.whole, part, coordinates, free: self.free })
+        Ok(Self { whole: self.whole, part, coordinates, free: self.free, cancel: self.cancel.clone() })
     }
 }
 

@@ -55,6 +55,7 @@ fn local_search(profile: &Profile, dim: usize, k: usize) -> f64 {
 /// The minimum on the best support found for every size from 0 to the run's k: f never rises. `None` where searching
 /// on a ladder is too dear for that k.
 pub(super) fn search(run: &mut Run, effort: Effort) -> Result<Option<(Vec<Iterate>, Status)>> {
+    let cancel = run.cancel().clone();
     let (objective, free) = (run.objective, run.budget.free.clone());
     let (profile, dim) = (objective.profile(), objective.dim());
     let ends = flights(run, effort)?;
@@ -62,11 +63,11 @@ pub(super) fn search(run: &mut Run, effort: Effort) -> Result<Option<(Vec<Iterat
         return Ok(None);
     }
     if !profile.quadratic {
-        return climb(run, &Curved::new(objective, &free), &ends, effort).map(Some);
+        return climb(run, &Curved::new(objective, &free, cancel), &ends, effort).map(Some);
     }
     let origin = objective.at(SparseRef::ZERO)?;
     let (Some(hessian), Some(cost)) = (origin.hessian()?, profile.hessian) else { return Ok(None) };
-    let space = Space::new(&*origin, hessian, &free, cost.of(1, dim) / dim as f64)?;
+    let space = Space::new(&*origin, hessian, &free, cost.of(1, dim) / dim as f64, cancel)?;
     climb(run, &space, &ends, effort).map(Some)
 }
 
