@@ -18,59 +18,8 @@ mod space;
 pub(super) use space::Space;
 
 use super::ladder::{Landscape, Place};
-use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::kernels::{axpy, axpy4, highest_newcomer};
-use crate::linalg::MatrixMut;
-use crate::objective::{Hessian, Point};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
-
-/// Rows of H, each computed once while there is room for them.
-struct Rows<'a> {
-    hessian: &'a dyn Hessian,
-    all: Vec<usize>,
-    rows: Vec<OnceLock<Arc<[f64]>>>,
-    /// Rows that may still be kept.
-    room: AtomicUsize,
-    cancel: Cancel,
-}
-
-impl Rows<'_> {
-    fn row(&self, j: usize) -> Result<Arc<[f64]>> {
-        self.cancel.ask()?;
-        if let Some(row) = self.rows[j].get() {
-            return Ok(Arc::clone(row));
-        }
-        let mut row = faer::Mat::zeros(1, self.all.len());
-        self.hessian.block(&[j], &self.all, MatrixMut::over(&mut row))?;
-        let row: Arc<[f64]> = (0..self.all.len()).map(|m| row[(0, m)]).collect();
-        if self.room.fetch_update(Relaxed, Relaxed, |room| room.checked_sub(1)).is_ok() {
-            let _ = self.rows[j].set(Arc::clone(&row));
-        }
-        Ok(row)
-    }
-}
-
-/// The coordinates that a search may use.
-pub(super) struct Space<'a> {
-    origin: &'a dyn Point,
-    rows: Arc<Rows<'a>>,
-    /// Ascending; everything else here goes by places in this list.
-    coordinates: Vec<usize>,
-    /// f and its gradient at 0.
-    value: f64,
-    gradient: Vec<f64>,
-    diagonal: Vec<f64>,
-    /// Coordinates that are in and not counted in k.
-    free: &'a [usize],
-    counted: Vec<bool>,
-    /// Work of a row's entry that must be computed.
-    entry: f64,
-}
-
-/// Bytes that rows may take.
-const MEMORY: usize = 256 << 20;
 
 /// A coordinate of which less is left than this share cannot enter: what is left is rounding error, or soon would be.
 const DEPENDENT: f64 = 1e-8;
@@ -84,53 +33,6 @@ const MANY: usize = 500;
 
 /// A fall of f below this share of f(0) is none.
 const NOTHING: f64 = 1e-13;
-
-impl<'a> Space<'a> {
-    /// All coordinates of the f that is at 0 in `origin`; `entry` is what an entry of H costs.
-    pub fn new(
-        origin: &'a dyn Point,
-        hessian: &'a dyn Hessian,
-        free: &'a [usize],
-        entry: f64,
-        cancel: Cancel,
-    ) -> Result<Self> {
-        let all: Vec<usize> = (0..origin.gradient()?.len()).collect();
-        let rows = all.iter().map(|_| OnceLock::new()).collect();
-        let room = AtomicUsize::new(MEMORY / 8 / all.len().max(1));
-        let coordinates = all.clone();
-        Self::over(origin, Arc::new(Rows { hessian, all, rows, room, cancel }), free, entry, coordinates)
-    }
-
-    fn over(
-        origin: &'a dyn Point,
-        rows: Arc<Rows<'a>>,
-        free: &'a [usize],
-        entry: f64,
-        coordinates: Vec<usize>,
-    ) -> Result<Self> {
-        let mut diagonal = vec![0.0; coordinates.len()];
-        rows.hessian.diagonal_at(&coordinates, &mut diagonal)?;
-        let gradient = origin.gradient()?;
-        Ok(Self {
-            origin,
-            rows,
-            value: origin.value(),
-            gradient: coordinates.iter().map(|&j| gradient[j]).collect(),
-            diagonal,
-            free,
-            counted: coordinates.iter().map(|j| free.binary_search(j).is_err()).collect(),
-            entry,
-            coordinates,
-        })
-    }
-
-    /// The row of the coordinate at a place, over the coordinates here.
-    fn row(&self, place: usize) -> Result<Vec<f64>> {
-        let row = self.rows.row(self.coordinates[place])?;
-        let whole = row.len() == self.coordinates.len();
-        Ok(if whole { row.to_vec() } else { self.coordinates.iter().map(|&j| row[j]).collect() })
-    }
-}
 
 impl Landscape for Space<'_> {
     type Place<'s>
@@ -411,6 +313,7 @@ impl Place for Wide<'_> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::Cancel;
     use crate::loss::Squared;
     use crate::objective::Objective;
     use crate::restricted::{self, InnerOptions};

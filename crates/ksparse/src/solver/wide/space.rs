@@ -1,5 +1,6 @@
 //! The coordinates that a search on a quadratic f may use, with the rows of its Hessian.
 
+use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::linalg::MatrixMut;
 use crate::objective::{Hessian, Point};
@@ -16,10 +17,12 @@ struct Rows<'a> {
     rows: Vec<OnceLock<Arc<[f64]>>>,
     /// Rows that may still be kept.
     room: AtomicUsize,
+    cancel: Cancel,
 }
 
 impl Rows<'_> {
     fn row(&self, j: usize) -> Result<Arc<[f64]>> {
+        self.cancel.ask()?;
         if let Some(row) = self.rows[j].get() {
             return Ok(Arc::clone(row));
         }
@@ -52,12 +55,18 @@ pub(in crate::solver) struct Space<'a> {
 
 impl<'a> Space<'a> {
     /// All coordinates of the f that is at 0 in `origin`; `entry` is what an entry of H costs.
-    pub fn new(origin: &'a dyn Point, hessian: &'a dyn Hessian, free: &'a [usize], entry: f64) -> Result<Self> {
+    pub fn new(
+        origin: &'a dyn Point,
+        hessian: &'a dyn Hessian,
+        free: &'a [usize],
+        entry: f64,
+        cancel: Cancel,
+    ) -> Result<Self> {
         let all: Vec<usize> = (0..origin.gradient()?.len()).collect();
         let rows = all.iter().map(|_| OnceLock::new()).collect();
         let room = AtomicUsize::new(MEMORY / 8 / all.len().max(1));
         let coordinates = all.clone();
-        Self::over(origin, Arc::new(Rows { hessian, all, rows, room }), free, entry, coordinates)
+        Self::over(origin, Arc::new(Rows { hessian, all, rows, room, cancel }), free, entry, coordinates)
     }
 
     fn over(
