@@ -27,7 +27,22 @@ CHECKED = [
 ]
 
 
-@parametrize_with_checks(CHECKED)
+def without_positive_targets(estimator):
+    """Checks of transformers pass targets of 0 whatever an estimator says of its targets."""
+    if not type(estimator).__name__.startswith("SparseGamma"):
+        return {}
+    return dict.fromkeys(
+        (
+            "check_transformer_data_not_an_array",
+            "check_transformer_general",
+            "check_transformer_preserve_dtypes",
+            "check_transformer_n_iter",
+        ),
+        "a target of 0, which a gamma distribution does not have",
+    )
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=without_positive_targets)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 

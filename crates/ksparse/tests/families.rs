@@ -145,6 +145,29 @@ fn weights_are_repeated_rows_and_storage_and_threads_do_not_matter() {
     }
 }
 
+/// Its loss overflows wherever the coefficients are not tiny.
+#[test]
+fn a_row_without_weight_is_no_row() {
+    for name in NEW {
+        let mut data = data(name, 8);
+        let without = Table::from_fn(data.x.n - 1, data.x.p, |i, j| data.x.at(i + 1, j));
+        data.x = Table::from_fn(data.x.n, data.x.p, |i, j| data.x.at(i, j) * if i == 0 { 1e5 } else { 1.0 });
+        let weights: Vec<f64> = (0..data.x.n).map(|i| if i == 0 { 0.0 } else { 1.0 }).collect();
+        let weighted = data.risk(0.02).with_weights(&weights).unwrap();
+        let same =
+            Risk::new(without.dense(), &data.y[1..], &*data.loss).unwrap().with_ridge(0.02).unwrap().with_intercept();
+        for method in METHODS.iter().filter(|method| !["exact", "model-search"].contains(&method.name)) {
+            let solver = method.build(&solver::Settings::default()).unwrap();
+            let fit = |risk: &Risk| solver.fit(risk, &Sparsity::new(2));
+            match (fit(&weighted), fit(&same)) {
+                (Ok(one), Ok(other)) => assert_eq!(one.support, other.support, "{name} {}", method.name),
+                (Err(one), Err(other)) => assert_eq!(one.to_string(), other.to_string(), "{name} {}", method.name),
+                (one, other) => panic!("{name} {}: {one:?} {other:?}", method.name),
+            }
+        }
+    }
+}
+
 #[test]
 fn an_offset_is_added_to_every_prediction() {
     for name in NEW {

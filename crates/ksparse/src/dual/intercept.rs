@@ -1,7 +1,7 @@
 //! Two problems in one unknown that an unpenalised intercept brings: the best shift of the predictions, and the nearest
 //! dual vector whose weighted sum is 0. Both are roots of a monotone function.
 
-use crate::loss::{Conjugate, Loss};
+use crate::loss::{Conjugate, Loss, weighed};
 
 /// argmin over b of `sum_i c_i l(z_i + b, y_i)`: Newton's method, kept inside a bracket of the root of the derivative.
 /// Where the infimum is not attained (one class alone) a b beyond which nothing changes.
@@ -10,8 +10,8 @@ pub(crate) fn best_shift(loss: &dyn Loss, z: &[f64], y: &[f64], c: &[f64]) -> f6
         let (mut first, mut second) = (0.0, 0.0);
         for i in 0..z.len() {
             let local = loss.at(z[i] + b, y[i]);
-            first += c[i] * local.derivative;
-            second += c[i] * local.curvature;
+            first += weighed(c[i], local.derivative);
+            second += weighed(c[i], local.curvature);
         }
         (first, second)
     };

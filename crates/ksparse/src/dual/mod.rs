@@ -257,7 +257,9 @@ impl<'a> Dual<'a> {
             let b = best_shift(loss, z, y, self.risk.weights());
             z.iter_mut().for_each(|z| *z += b);
         }
-        let mut a: Vec<f64> = z.iter().zip(y).map(|(&z, &y)| loss.at(z, y).derivative).collect();
+        // A sample without weight may be anywhere inside its domain; where it stands its loss may have no bounds.
+        let at = |((&z, &y), &c): ((&f64, &f64), &f64)| loss.at(if c == 0.0 { 0.0 } else { z }, y).derivative;
+        let mut a: Vec<f64> = z.iter().zip(y).zip(self.risk.weights()).map(at).collect();
         self.project(&mut a);
         a
     }

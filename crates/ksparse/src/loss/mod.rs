@@ -201,9 +201,9 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
         let mut total = 0.0;
         for i in 0..z.len() {
             let local = self.at(z[i], y[i]);
-            total += weights[i] * local.value;
-            derivatives[i] = weights[i] * local.derivative;
-            curvatures[i] = weights[i] * local.curvature;
+            total += weighed(weights[i], local.value);
+            derivatives[i] = weighed(weights[i], local.derivative);
+            curvatures[i] = weighed(weights[i], local.curvature);
         }
         total
     }
@@ -212,7 +212,7 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
     fn total(&self, z: &[f64], y: &[f64], weights: &[f64]) -> f64 {
         let mut total = 0.0;
         for i in 0..z.len() {
-            total += weights[i] * self.value(z[i], y[i]);
+            total += weighed(weights[i], self.value(z[i], y[i]));
         }
         total
     }
@@ -226,6 +226,11 @@ pub trait Loss: Send + Sync + std::fmt::Debug {
             None => Ok(()),
         }
     }
+}
+
+/// What a sample adds: nothing at weight 0, though its loss overflow (nothing holds an exponential there).
+pub(crate) fn weighed(weight: f64, loss: f64) -> f64 {
+    if weight == 0.0 { 0.0 } else { weight * loss }
 }
 
 /// A pointer to a loss is a loss. Every method is passed on, those with a default too: a loss may do better than the

@@ -17,7 +17,7 @@
 use super::{Ended, InnerOptions, Outcome};
 use crate::design::Columns;
 use crate::error::Result;
-use crate::loss::Loss;
+use crate::loss::{Loss, weighed};
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
@@ -89,7 +89,7 @@ impl<'a> DualCoordinates<'a> {
     }
 
     fn primal(&self, w: &[f64]) -> f64 {
-        let loss = |i: usize| self.weights[i] * self.loss.value(self.rows.dot(i, w), self.target[i]);
+        let loss = |i: usize| weighed(self.weights[i], self.loss.value(self.rows.dot(i, w), self.target[i]));
         (0..self.target.len()).map(loss).sum::<f64>() + self.penalty(w)
     }
 

@@ -8,7 +8,7 @@
 //! | mse | mean (y - z)^2 | numbers | lower |
 
 use crate::error::{Error, Result, check_finite, check_len};
-use crate::loss::{Loss, TargetKind};
+use crate::loss::{Loss, TargetKind, weighed};
 
 /// A measure of predictions.
 ///
@@ -152,7 +152,7 @@ fn weighted_mean(z: &[f64], y: &[f64], weights: Option<&[f64]>, of: impl Fn(f64,
     let (mut sum, mut total) = (0.0, 0.0);
     for i in 0..z.len() {
         let weight = weights.map_or(1.0, |w| w[i]);
-        sum += weight * of(z[i], y[i]);
+        sum += weighed(weight, of(z[i], y[i]));
         total += weight;
     }
     if total > 0.0 { Ok(sum / total) } else { Err(Error::Data("no row of positive weight to score".to_string())) }

@@ -31,6 +31,7 @@ use super::registry::{Choice, Method, Needs};
 use super::run::{Iterate, Run};
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_finite, check_option};
+use crate::loss::weighed;
 use crate::objective::{Objective, Risk};
 use crate::restricted::InnerOptions;
 use crate::sparsity::{Budget, Sparsity, better_first, top_by};
@@ -271,7 +272,7 @@ impl<'a> Inner<'a> {
         let (loss, y, c) = (self.risk.loss(), self.risk.target(), self.risk.weights());
         let z = self.risk.predictions(at.as_sparse());
         self.derivatives = z.iter().zip(y).map(|(&z, &y)| loss.at(z, y).derivative).collect();
-        let weighted: Vec<f64> = self.derivatives.iter().zip(c).map(|(d, c)| d * c).collect();
+        let weighted: Vec<f64> = self.derivatives.iter().zip(c).map(|(&d, &c)| weighed(c, d)).collect();
         self.risk.design().tmul(&weighted, &mut self.gradient);
         self.risk.design().health()?;
         check_finite("gradient (so the data)", &self.gradient)?;
@@ -289,7 +290,7 @@ impl<'a> Inner<'a> {
         for &i in rows {
             self.risk.design().row(i, &mut self.row);
             let z: f64 = self.row.iter().map(|&(j, v)| v * self.w[j]).sum();
-            let change = unit * c[i] * (loss.at(z, y[i]).derivative - self.derivatives[i]);
+            let change = unit * weighed(c[i], loss.at(z, y[i]).derivative - self.derivatives[i]);
             if change == 0.0 {
                 continue;
             }
