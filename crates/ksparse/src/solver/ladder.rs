@@ -73,6 +73,9 @@ const CORE: f64 = 0.3;
 /// Answers kept on a rung: 5 .203, 10 .196, 20 .181, 40 .196.
 const KEPT: usize = 20;
 
+/// The share of f(0) that is nothing beside it.
+const NOTHING: f64 = 1e-9;
+
 /// The best answers of every k, best first, each once.
 pub(super) struct Ladder {
     rungs: Vec<Vec<Answer>>,
@@ -80,6 +83,8 @@ pub(super) struct Ladder {
     flight: RangeInclusive<usize>,
     /// Starts made on each rung since something was news there.
     quiet: Vec<f64>,
+    /// An f that leaves nothing to explain: no rung above the first that gets there can do better.
+    nothing: f64,
     /// What forward selection has come to.
     forward: Vec<usize>,
     /// Whether something was news on some rung.
@@ -101,6 +106,7 @@ impl Ladder {
             rungs: vec![Vec::new()],
             flight: 0..=0,
             quiet: vec![0.0],
+            nothing: f64::NEG_INFINITY,
             forward: Vec::new(),
             news: false,
             work: 0.0,
@@ -127,6 +133,7 @@ impl Ladder {
         self.rungs.resize_with(last + 1, Vec::new);
         self.quiet.resize(last + 1, 0.0);
         self.work = 0.0;
+        self.nothing = NOTHING * all.begin(&[])?.value().abs();
         // Forward selection, and the same with exchanges at every size.
         let (mut forward, mut settled) = (all.begin(&self.forward)?, all.begin(self.best(last))?);
         for k in self.flight.clone() {
@@ -163,9 +170,10 @@ impl Ladder {
         Ok(())
     }
 
-    /// The highest rung of the flight with an answer.
+    /// The highest rung of the flight that has an answer and may have a better one.
     fn highest(&self) -> Option<usize> {
-        self.flight.clone().rev().find(|&k| !self.rungs[k].is_empty())
+        let open = |k: &usize| self.rungs[*k].first().is_some_and(|best| best.value > self.nothing);
+        self.flight.clone().rev().find(open)
     }
 
     /// All members of the answers, and what is not counted.
