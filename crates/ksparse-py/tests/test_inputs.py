@@ -250,3 +250,12 @@ def test_requests_without_an_answer(regression):
         ksparse.SparseLinearRegression(k=2, solver="diht", alpha=0.0).fit(X, y)
     with pytest.raises(NotImplementedError, match="needs"):
         ksparse.SparseSVC(k=2, loss="hinge", solver="grasp").fit(X, y > 0)
+
+
+@pytest.mark.parametrize("solver", ["auto", "svrght", "diht", "sdiht", "exact", "iht"])
+@pytest.mark.parametrize("units", [(1e200, 1.0), (1.0, 1e300)])
+def test_numbers_that_overflow_are_refused(regression, solver, units):
+    X, y, _ = regression
+    model = ksparse.SparseLinearRegression(k=2, alpha=0.1, solver=solver)
+    with pytest.raises(ValueError, match="power of ten"):
+        model.fit(units[0] * X, units[1] * y)

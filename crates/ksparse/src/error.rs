@@ -22,7 +22,10 @@ pub enum Error {
         found: usize,
     },
     /// A NaN or an infinity in the input, or one that came out of it.
-    #[error("{what} is not finite at position {index}: remove or impute missing and infinite values")]
+    #[error(
+        "{what} is not finite at position {index}: remove or impute missing and infinite values, and divide too large \
+         ones by a power of ten"
+    )]
     NotFinite {
         /// The argument or quantity.
         what: &'static str,
@@ -209,6 +212,21 @@ pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<()> {
         Some(index) => Err(Error::NotFinite { what, index }),
         None => Ok(()),
     }
+}
+
+/// `Err` where squares at a point of a smooth f are beyond what a number holds. No step survives that: its length is 0,
+/// or what it gains is anything, and a method believes that it has arrived. A smooth f falls by at least
+/// g_j^2 / (2 h_j) along coordinate j, and a loss by no more than itself: the bound h_j on the curvature, a sum of
+/// squares, is at least g_j^2 / (2 f).
+pub(crate) fn check_squares(gradient: &[f64], value: f64) -> Result<()> {
+    let steepest = gradient.iter().fold(0.0f64, |most, g| most.max(g.abs()));
+    let root = if value > 0.0 { steepest / value.sqrt() } else { 0.0 };
+    for (what, number) in [("square of a column", root), ("square of the gradient", steepest)] {
+        if !(number * number).is_finite() {
+            return Err(Error::Overflow { what });
+        }
+    }
+    Ok(())
 }
 
 /// The sum of sample weights; `Err` unless they are finite, non-negative and not all zero.

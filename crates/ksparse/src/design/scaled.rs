@@ -55,7 +55,7 @@ impl<D: Design> Scaled<D> {
     }
 
     /// Mean 0 and (population) standard deviation 1 under the sample weights; a column that is constant but for its
-    /// last digits is centred and not scaled.
+    /// last digits is centred and not scaled. An error where squares of a column overflow or vanish.
     pub fn standardize(inner: D, weights: Option<&[f64]>) -> Result<Self> {
         let n = inner.nrows();
         let weights = match weights {
@@ -67,9 +67,12 @@ impl<D: Design> Scaled<D> {
         };
         let (inner, rest, mut scale) = Recentred::with_moments(inner, &weights);
         let centre: Vec<f64> = rest.iter().enumerate().map(|(j, rest)| inner.shift(j) + rest).collect();
-        for (s, m) in scale.iter_mut().zip(&centre) {
+        for (j, (s, m)) in scale.iter_mut().zip(&centre).enumerate() {
             if *s <= 4.0 * f64::EPSILON * m.abs() {
                 *s = 1.0;
+            } else if !(*s * *s).is_normal() {
+                let what = "overflow or vanish: multiply it by a power of ten that brings it nearer to 1";
+                return Err(Error::Data(format!("the squares of column {j} (counted from 0) {what}")));
             }
         }
         Self::checked(inner, centre, rest, scale)

@@ -228,8 +228,8 @@ impl<'a> Risk<'a> {
         let total: f64 = if self.factors.is_empty() { 1.0 } else { self.weights.iter().sum() };
         let shares: Vec<f64> = self.weights.iter().map(|w| w / total).collect();
         let (near, size) = Scaled::centred(Arc::clone(&self.data), &shares);
-        // A power of two: multiplying by it changes no digit.
-        self.unit = if size > 0.0 && size.is_finite() { size.log2().round().exp2() } else { 1.0 };
+        // A power of two: multiplying by it changes no digit. Its square must neither overflow nor vanish.
+        self.unit = if size > 0.0 && size.is_finite() { size.log2().round().clamp(-400.0, 400.0).exp2() } else { 1.0 };
         let centre = near.as_ref().map_or(&[][..], Scaled::centre);
         self.moved = centre.iter().copied().enumerate().filter(|(_, m)| *m != 0.0).collect();
         self.design = match near {

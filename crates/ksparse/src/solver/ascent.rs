@@ -63,6 +63,7 @@ impl<'a> Ascent<'a> {
         blocks: Vec<Vec<usize>>,
     ) -> Result<Self> {
         let dual = Dual::new(risk, sparsity)?;
+        check_finite("square of a column", risk.weighted_squares())?;
         let given = start.map(|s| run.begin_at(Some(s))).transpose()?;
         // A proximal step may start at an end of the domain, and 0 is in every domain.
         let start = || if step == DualStep::Adaptive { vec![0.0; risk.target().len()] } else { dual.start() };

@@ -3,7 +3,7 @@
 mod known;
 
 use super::{Limits, Progress, Solution, Status, TraceRow};
-use crate::error::{Error, Result, SMOOTH_OR_RIDGE, check_finite};
+use crate::error::{Error, Result, SMOOTH_OR_RIDGE, check_finite, check_squares};
 use crate::objective::{Objective, Point};
 use crate::restricted::{self, Ended, InnerOptions, Restricted};
 use crate::sparsity::{Budget, SparseRef, Sparsity};
@@ -225,6 +225,10 @@ impl<'a> Run<'a> {
             if !point.value().is_finite() {
                 return Err(self.not_finite()?);
             }
+            // Later on it may be a step too long that overflows: that is told as such.
+            if self.iterations == 0 && self.objective.samples().is_some() && !self.objective.profile().corners {
+                check_squares(gradient, point.value())?;
+            }
             at.gradient.get_or_init(|| gradient.to_vec());
         }
         Ok(at.gradient.get().map_or(&[], Vec::as_slice))
@@ -250,6 +254,7 @@ impl<'a> Run<'a> {
         let Some(hessian) = point.hessian()? else { return Ok(None) };
         let mut diagonal = vec![0.0; self.objective.dim()];
         hessian.diagonal(&mut diagonal)?;
+        check_finite("curvature (so the data)", &diagonal)?;
         if !profile.quadratic
             && let Some(bound) = self.objective.majorant()?
         {

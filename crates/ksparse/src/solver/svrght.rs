@@ -122,6 +122,7 @@ impl Solver for Svrght {
 
 impl Svrght {
     fn search(&self, run: &mut Run, risk: &Risk, start: Option<&Solution>) -> Result<Solution> {
+        check_finite("square of a column", risk.weighted_squares())?;
         let mut at = run.begin_at(start)?;
         let mut best = at.clone();
         let smoothness = Smoothness::new(risk);

@@ -5,7 +5,7 @@ use ksparse::design::{Dense, Scaled};
 use ksparse::loss::{Hinge, Logistic, Squared};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::solver::{self, Diht, Exact, Limits, Sdiht};
-use ksparse::{Objective, Risk, Solver, Sparsity, Status};
+use ksparse::{Objective, Risk, Solver, SparseRef, Sparsity, Status};
 
 /// Branch and bound closes nodes at the tolerance below its incumbent, and reported the incumbent as the bound.
 #[test]
@@ -157,6 +157,8 @@ fn numbers_that_overflow_are_an_error_and_never_a_model() {
     let y: Vec<f64> = (0..30).map(|i| x.at(i, 0) - x.at(i, 2)).collect();
     for (columns, target) in [(1e200, 1.0), (1e-200, 1.0), (1.0, 1e300), (1e150, 1e150)] {
         let large = Table::from_fn(30, 3, |i, j| x.at(i, j) * columns);
+        let squares = columns > 1e-100 && columns <= 1e150;
+        assert_eq!(Scaled::standardize(large.dense(), None).is_ok(), squares, "{columns:e}");
         let y: Vec<f64> = y.iter().map(|y| y * target).collect();
         let risk = Risk::new(large.dense(), &y, Squared::default()).unwrap().with_ridge(0.1).unwrap();
         for risk in [risk.reridged(1e-3).unwrap(), risk.reridged(0.1).unwrap().with_intercept()] {
@@ -165,8 +167,26 @@ fn numbers_that_overflow_are_an_error_and_never_a_model() {
                 if let Ok(solution) = solver::by_name(name).unwrap().fit(&risk, &Sparsity::new(2)) {
                     let finite = solution.coefficients.iter().all(|c| c.is_finite()) && solution.value.is_finite();
                     assert!(finite, "{name}: {solution:?}");
+                    // Two columns explain everything: nobody has arrived before.
+                    let arrived = solution.status.converged() && columns * target > 1.0;
+                    assert!(!arrived || solution.value <= 1e-6 * risk.value(SparseRef::ZERO), "{name}: {solution:?}");
                 }
             }
         }
+    }
+}
+
+/// Columns whose squares vanish took the intercept with them, whose unit is theirs.
+#[test]
+fn columns_too_small_to_be_squared_leave_the_intercept_alone() {
+    let mut sample = rng(22);
+    let x = Table::from_fn(30, 3, |_, _| 1e-200 * crate::common::normal(&mut sample));
+    let y: Vec<f64> = (0..30).map(|i| 5.0 + f64::from(i % 3)).collect();
+    let risk = Risk::new(x.dense(), &y, Squared::default()).unwrap().with_ridge(0.1).unwrap().with_intercept();
+    for name in solver::NAMES {
+        let solution = solver::by_name(name).unwrap().fit(&risk, &Sparsity::new(2)).unwrap();
+        // Half the variance of 5, 6 and 7.
+        assert!((solution.value - 1.0 / 3.0).abs() < 1e-9, "{name}: {}", solution.value);
+        assert!((risk.model(&solution).intercept - 6.0).abs() < 1e-6, "{name}");
     }
 }
