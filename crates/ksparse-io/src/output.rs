@@ -96,11 +96,10 @@ impl Beside {
         let Some(list) = list.as_mut() else {
             return Err(io::Error::new(io::ErrorKind::Interrupted, "the program is about to end"));
         };
-        // A name that nobody can foresee, and never a file or link that is there already; permissions as for any new
-        // file.
+        // A name that nobody can foresee.
         let mut builder = tempfile::Builder::new();
         builder.prefix(".ksparse-").suffix(".tmp");
-        let file = builder.make_in(parent, |path| OpenOptions::new().write(true).create_new(true).open(path))?;
+        let file = builder.make_in(parent, open_new)?;
         list.push(file.path().to_path_buf());
         let listed = Listed(file.path().to_path_buf());
         Ok(Self { file, _listed: listed })
@@ -109,6 +108,12 @@ impl Beside {
     fn rename(self, path: &Path) -> io::Result<()> {
         self.file.persist(path).map(drop).map_err(|e| e.error)
     }
+}
+
+/// A new file, with the permissions of any new file; an error where there is one already, or a link, which somebody
+/// else may have planted.
+fn open_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
 }
 
 impl Drop for Listed {
@@ -151,6 +156,24 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&real).unwrap(), b"new");
         assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_planted_link_is_never_written_through() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("precious"), "old").unwrap();
+        // With a name that could be foreseen, and links to a file and to none under it.
+        for target in ["precious", "nothing yet"] {
+            std::os::unix::fs::symlink(at(target), at("planted.tmp")).unwrap();
+            let mut builder = tempfile::Builder::new();
+            let found = builder.prefix("planted").suffix(".tmp").rand_bytes(0).make_in(dir.path(), open_new);
+            assert_eq!(found.unwrap_err().kind(), io::ErrorKind::AlreadyExists, "{target}");
+            fs::remove_file(at("planted.tmp")).unwrap();
+        }
+        assert_eq!(fs::read(at("precious")).unwrap(), b"old");
+        assert!(!at("nothing yet").exists());
     }
 
     #[cfg(target_os = "linux")]
