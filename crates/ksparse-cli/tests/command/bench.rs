@@ -75,6 +75,12 @@ impl Bench {
         Done::from(self.command(line).output().unwrap())
     }
 
+    /// The same after something else in the same process of a shell: a limit, say.
+    pub fn run_after(&self, first: &str, line: &str) -> Done {
+        let script = format!("{first}; exec {} {line}", env!("CARGO_BIN_EXE_ksparse"));
+        Done::from(Command::new("bash").args(["-c", &script]).current_dir(self.dir.path()).output().unwrap())
+    }
+
     /// Standard output of a command that must succeed.
     pub fn ok(&self, line: &str) -> String {
         let done = self.run(line);

@@ -41,6 +41,20 @@ fn exact_proves_what_it_returns() {
     assert!(text.contains("proven optimal"), "{text}");
 }
 
+/// Branch and bound that may stop at half of f has not proven what it stopped at.
+#[test]
+fn a_proof_is_said_with_the_gap_it_leaves() {
+    let bench = Bench::with_data();
+    let line = "fit data.csv -k 4 --lambda 0.2 --solver exact --tol 0.5";
+    let fit = bench.json(&format!("{line} --json"));
+    let number = |name: &str| fit[name].as_f64().unwrap();
+    assert!((0.01..0.5).contains(&number("relative_gap")) && fit["certified"] == false, "{fit}");
+    assert!(number("lower_bound") < 0.99 * number("objective"), "{fit}");
+    let text = bench.ok(line);
+    assert!(text.contains("to the tolerance") && text.contains("lower by at most that"), "{text}");
+    assert!(!text.contains("proven optimal"), "{text}");
+}
+
 #[test]
 fn what_cannot_be_bounded_is_said() {
     let bench = Bench::with_data();

@@ -1,11 +1,15 @@
 //! What files and options claim is checked before it is believed.
 
-use crate::bench::{Bench, numbers};
+use crate::bench::{Bench, columns, numbers};
+use std::io::{Cursor, Write};
 use std::time::{Duration, Instant};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 /// A refusal that tells how much was asked for.
 fn too_large(bench: &Bench, line: &str, says: &[&str]) {
-    let done = bench.run(line);
+    // With 8 GB for the reader, also where there is more.
+    let done = if cfg!(unix) { bench.run_after("ulimit -v 16000000", line) } else { bench.run(line) };
     assert_eq!(done.code, 2, "ksparse {line}\n{}{}", done.stdout, done.stderr);
     for part in says.iter().chain(&["do not fit into memory", "--memory"]) {
         assert!(done.stderr.contains(part), "ksparse {line} lacks `{part}`\n{}", done.stderr);
@@ -23,6 +27,44 @@ fn sizes_that_cannot_be() {
     too_large(&bench, "fit data.svm -k 1 --features 99999999999999", &["99999999999999 columns", "PB"]);
     bench.file("wide.svm", "1 134217728:1\n-1 1:1\n");
     too_large(&bench, "fit wide.svm -k 1 --memory 100", &["wide.svm", "134217728 columns"]);
+}
+
+/// A file of NumPy's: what its elements are, how many, and their bytes.
+fn npy(kind: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
+fn longs(values: &[i64]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+/// A sparse matrix of SciPy's with one entry and no end of rows, and a full one that swells when it is unpacked.
+#[test]
+fn archives_that_cannot_be() {
+    let bench = Bench::new();
+    let archive = |members: &[(&str, Vec<u8>)]| {
+        let mut out = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in members {
+            out.start_file(*name, SimpleFileOptions::default()).unwrap();
+            out.write_all(bytes).unwrap();
+        }
+        out.finish().unwrap().into_inner()
+    };
+    let entry = [
+        ("format.npy", npy("|S3", "()", b"csc")),
+        ("shape.npy", npy("<i8", "(2,)", &longs(&[4_294_967_290, 1]))),
+        ("indices.npy", npy("<i8", "(1,)", &longs(&[0]))),
+        ("indptr.npy", npy("<i8", "(2,)", &longs(&[0, 1]))),
+        ("data.npy", npy("<f8", "(1,)", &1f64.to_le_bytes())),
+    ];
+    bench.file("rows.npz", archive(&entry));
+    for line in ["graph rows.npz -k 1", "convert rows.npz out.npy"] {
+        too_large(&bench, line, &["rows.npz", "4294967290 rows", "GB"]);
+    }
+    bench.file("swells.npz", archive(&[("X.npy", npy("<f8", "(1000000, 10)", &vec![0; 80_000_000]))]));
+    assert!(std::fs::metadata(bench.path("swells.npz")).unwrap().len() < 1_000_000);
+    too_large(&bench, "graph swells.npz -k 1 --memory 50", &["swells.npz"]);
 }
 
 #[test]
@@ -117,5 +159,31 @@ fn an_exact_search_without_a_proof_does_not_speak_of_convergence() {
         let fit = bench.json(&format!("fit data.csv -k 5 --lambda 1e-6 --solver exact {limit} --json -q"));
         let status = fit["status_text"].as_str().unwrap();
         assert!(fit["certified"] == true || status.starts_with("not proven"), "{status}");
+    }
+}
+
+/// Entries of 1e200 and targets of 1e300: an error that says what to do, and no model of nothing or of what cannot be
+/// read back.
+#[test]
+fn numbers_that_overflow_are_refused() {
+    let bench = Bench::with_data();
+    let (names, table) = columns(&bench.read("data.csv"));
+    let scaled = |entries: f64, target: f64| {
+        let row = |i: usize| {
+            let unit = |j: usize| if names[j] == "y" { target } else { entries };
+            let fields: Vec<String> = (0..names.len()).map(|j| format!("{:e}", unit(j) * table[j][i])).collect();
+            fields.join(",") + "\n"
+        };
+        format!("{}\n{}", names.join(","), (0..table[0].len()).map(row).collect::<String>())
+    };
+    bench.file("entries.csv", scaled(1e200, 1.0));
+    bench.file("target.csv", scaled(1.0, 1e300));
+    for file in ["entries.csv", "target.csv"] {
+        for solver in ["auto", "svrght", "diht", "sdiht", "exact", "grahtp", "iht", "fbs"] {
+            let name = format!("{file}.{solver}.json");
+            let done = bench.run(&format!("fit {file} -k 3 --lambda 0.1 --solver {solver} -o {name}"));
+            let said = done.stderr.contains("power of ten");
+            assert!(done.code == 2 && said && !bench.path(&name).exists(), "{file}, {solver}: {}", done.stderr);
+        }
     }
 }

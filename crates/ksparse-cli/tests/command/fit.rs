@@ -1,8 +1,7 @@
 //! `ksparse fit`: what it says is what is.
 
-use crate::bench::{Bench, Done, columns, indices, numbers};
+use crate::bench::{Bench, columns, indices, numbers};
 use serde_json::Value;
-use std::process::Command;
 
 /// f of a fit, by plain loops over the numbers of the file: nothing of the library is used.
 fn recomputed(fit: &Value, names: &[String], table: &[Vec<f64>], weights: Option<&[f64]>, standardize: bool) -> f64 {
@@ -276,9 +275,7 @@ fn empty_columns_cost_next_to_nothing() {
     for options in ways {
         let fit = format!("fit wide.svm -k 2 --threads 1 --json -q {options}");
         // The reader leaves half of the address space to others.
-        let line = format!("ulimit -v 1250000; exec {} {fit}", env!("CARGO_BIN_EXE_ksparse"));
-        let done = Command::new("bash").args(["-c", &line]).current_dir(bench.path("")).output().unwrap();
-        let done = Done::from(done);
+        let done = bench.run_after("ulimit -v 1250000", &fit);
         assert_eq!(done.code, 0, "{options}: {}", done.stderr);
         let found: Value = serde_json::from_str(&done.stdout).unwrap();
         assert_eq!(found["coefficients"].as_array().unwrap().len(), 2, "{options}: {}", done.stdout);

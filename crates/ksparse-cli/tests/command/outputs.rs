@@ -4,7 +4,7 @@
 
 use crate::bench::{Bench, Done};
 use std::fs::{self, OpenOptions};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::symlink;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -34,6 +34,11 @@ fn standard_output_by_any_name_is_appended_to() {
     let text = bench.read("fit");
     assert_eq!(done.code, 0, "{}", done.stderr);
     assert!(text.starts_with("{\n") && text.contains("ksparse-model") && text.contains("(intercept)"), "{text}");
+    // Also where a file is written from its start.
+    let from_start = fs::File::create(bench.path("fresh")).unwrap();
+    assert!(bench.command("fit data.csv -k 3 -o /dev/stdout").stdout(from_start).status().unwrap().success());
+    let lines = |text: &str| text.lines().filter(|line| !line.contains(" time ")).count();
+    assert_eq!(lines(&bench.read("fresh")), lines(&text));
     // A file that standard output goes to already.
     let done = appended(&bench, "fit data.csv -k 3 -o fit", "fit");
     assert!(done.code == 2 && done.stderr.contains("standard output"), "{}", done.stderr);
@@ -72,6 +77,17 @@ fn an_output_is_never_an_input() {
     assert!(!bench.path("a.csv").exists() && !bench.path("same").exists());
 }
 
+#[test]
+fn a_link_planted_beside_an_output_is_left_alone() {
+    let bench = Bench::with_data();
+    bench.file("precious", "old");
+    // A name that could be foreseen once: the number of the process is the shell's.
+    let done = bench.run_after("ln -s precious .out.csv.$$-0.tmp", "convert data.csv out.csv");
+    assert_eq!((done.code, bench.read("precious").as_str()), (0, "old"), "{}", done.stderr);
+    assert!(fs::symlink_metadata(bench.path("out.csv")).unwrap().is_file());
+    assert_eq!(bench.read("out.csv"), bench.read("data.csv"));
+}
+
 /// A conversion that takes some seconds, caught with its file half written.
 fn converting(bench: &Bench) -> Child {
     let mut child =
@@ -100,10 +116,23 @@ fn a_signal_ends_a_conversion_and_leaves_nothing() {
 }
 
 #[test]
+fn a_second_interrupt_leaves_nothing_either() {
+    let bench = Bench::new();
+    bench.ok("simulate linear --rows 3000 --cols 300 -o big.csv");
+    let mut child = converting(&bench);
+    let interrupt = || Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success();
+    // Not yet waited for, the process is there to be signalled even when the first has ended it.
+    assert!(interrupt());
+    std::thread::sleep(Duration::from_millis(20));
+    assert!(interrupt());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(bench.files(), ["big.csv"]);
+}
+
+#[test]
 fn a_file_larger_than_allowed_is_an_error() {
     let bench = Bench::with_data();
-    let line = format!("ulimit -f 8; exec {} convert data.csv out.mtx", env!("CARGO_BIN_EXE_ksparse"));
-    let done = Done::from(Command::new("bash").args(["-c", &line]).current_dir(bench.path("")).output().unwrap());
+    let done = bench.run_after("ulimit -f 8", "convert data.csv out.mtx");
     assert!(done.code == 1 && done.stderr.contains("out.mtx: cannot write"), "{} {}", done.code, done.stderr);
     assert!(bench.files().iter().all(|name| !name.ends_with(".tmp") && name != "out.mtx"), "{:?}", bench.files());
 }
@@ -129,6 +158,24 @@ fn mapped_files_come_through_pipes_and_fifos() {
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!(support(&text), expected);
+}
+
+/// Mapped, it would end the command (SIGBUS).
+#[test]
+fn a_file_read_into_memory_may_be_cut_during_a_fit() {
+    let bench = Bench::with_data();
+    bench.ok("convert data.csv data.ksb");
+    // Steps too short to arrive anywhere, and no end of them.
+    let line = "fit data.ksb --no-mmap -k 3 --solver fgrahtp --step 1e-12 --tol 0 --max-iter 1000000000 --verbose";
+    let mut child = bench.command(line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap()).lines().map(|line| line.unwrap());
+    let at = |line: String| line.strip_prefix("iteration ").and_then(|line| line.split(':').next()?.parse().ok());
+    let first: usize = told.find_map(at).unwrap();
+    bench.file("data.ksb", "");
+    // Further on than what the pipe may hold from before.
+    assert!(told.filter_map(at).any(|later: usize| later > first + 10_000));
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]
