@@ -24,10 +24,12 @@
 //! # Ok::<(), ksparse::Error>(())
 //! ```
 
+mod cox;
 mod entropy;
 mod gamma;
 mod hinge;
 mod huber;
+mod joint;
 mod logistic;
 mod poisson;
 mod registry;
@@ -35,9 +37,11 @@ mod robust;
 mod squared;
 mod squared_hinge;
 
+pub use cox::{Baseline, Cox, Survival, Ties};
 pub use gamma::Gamma;
 pub use hinge::Hinge;
 pub use huber::Huber;
+pub use joint::{JointLoss, JointPoint};
 pub use logistic::Logistic;
 pub use poisson::Poisson;
 pub use registry::{FAMILIES, Family, Parameter, by_name, family};

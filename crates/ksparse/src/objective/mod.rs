@@ -1,12 +1,13 @@
 //! The function to minimise: all that a solver sees.
 //!
-//! [`Risk`] is the empirical risk of a design and a loss; [`Custom`] wraps a user's own value-and-gradient function;
+//! [`Risk`] is the empirical risk of a design and a loss, [`JointRisk`] that of a loss of all predictions together; [`Custom`] wraps a user's own value-and-gradient function;
 //! anything else implements [`Objective`], whose optional methods unlock the faster paths of the solvers. An objective
 //! is asked for a [`Point`]: f at one x, with what was computed on the way kept. Everything evaluated may fail; solvers
 //! hand the error to their caller.
 
 mod custom;
 mod from_gradients;
+mod joint;
 mod model;
 mod point;
 mod profile;
@@ -15,6 +16,7 @@ mod samples;
 
 pub use custom::Custom;
 pub use from_gradients::FromGradients;
+pub use joint::JointRisk;
 pub use model::LinearModel;
 pub use point::{FirstOrder, Hessian, Point};
 pub use profile::{BlockCost, Profile};
