@@ -5,9 +5,9 @@ use super::point::reduced;
 use crate::design::Columns;
 use crate::error::Result;
 use crate::kernels::dot;
-use crate::linalg::MatrixMut;
+use crate::linalg::{Cholesky, MatrixMut};
 use crate::loss::JointPoint;
-use crate::restricted::{Form, Line, Probe, Restricted, Second, SupportHessian};
+use crate::restricted::{Ended, Form, InnerOptions, Line, Outcome, Probe, Restricted, Second, SupportHessian};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, Par};
 
@@ -130,6 +130,38 @@ impl Restricted for RestrictedJoint<'_> {
         self.risk.design.health()?;
         let there = vec![0.0; self.z.len()];
         Ok(Box::new(JointLine { f: self, x: x.to_vec(), direction: direction.to_vec(), turn, there }))
+    }
+
+    /// Least squares for several outputs: one factor of one matrix solves for all of them.
+    fn minimise(&mut self, x: &mut [f64], options: &InnerOptions) -> Result<Option<Outcome>> {
+        let (outputs, features) = (self.risk.outputs(), self.features.len());
+        if !self.risk.loss.is_quadratic() || outputs == 1 || self.places.len() != outputs * features {
+            return Ok(None);
+        }
+        options.cancel.ask()?;
+        let mut gradient = vec![0.0; x.len()];
+        let mut value = self.move_to(x, &mut gradient)?;
+        let mut matrix = Mat::zeros(features, features);
+        self.columns.gram(self.risk.loss.shares(), MatrixMut::over(&mut matrix));
+        (0..features).for_each(|a| matrix[(a, a)] += self.ridge[a * outputs]);
+        let factor = Cholesky::new(matrix, None);
+        // The second step only mends what the first lost to rounding.
+        for _ in 0..2 {
+            let before = x.to_vec();
+            for c in 0..outputs {
+                let mut step: Vec<f64> = gradient.iter().skip(c).step_by(outputs).copied().collect();
+                factor.solve(&mut step);
+                x.iter_mut().skip(c).step_by(outputs).zip(&step).for_each(|(x, step)| *x -= step);
+            }
+            let reached = self.move_to(x, &mut gradient)?;
+            if reached >= value || reached.is_nan() {
+                x.copy_from_slice(&before);
+                break;
+            }
+            value = reached;
+        }
+        let ended = if value.is_finite() { Ended::Converged } else { Ended::NotFinite };
+        Ok(Some(Outcome { value, iterations: 1, ended }))
     }
 
     fn form(&self) -> Form {
