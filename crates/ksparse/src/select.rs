@@ -10,12 +10,14 @@
 //! With both, ties go to the smaller k, then to the larger lambda.
 
 mod choose;
+mod concordance;
 mod control;
 mod criteria;
 mod cv;
 mod descent;
 mod finish;
 mod folds;
+mod joint;
 mod metrics;
 mod problem;
 pub mod ranges;
@@ -24,9 +26,11 @@ mod splits;
 mod table;
 
 pub use choose::{Alternative, Choose, Chosen, Edge, Predictor, Refits};
+pub use concordance::concordance;
 pub use criteria::{Choice, Criterion, ln_binomial};
 pub use cv::{CrossValidation, CvProgress, Selection};
 pub use folds::Folds;
+pub use joint::{JointProblem, JointSelection, JointTraining, JointValidation, Observed};
 pub use metrics::{Metric, area_under_curve, classification_error, deviance, mean_squared_error};
 pub use problem::{Problem, Training};
 pub use splits::{OwnScore, Split};

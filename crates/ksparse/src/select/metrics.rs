@@ -6,6 +6,7 @@
 //! | error | mean \[y z < 0\] + mean \[z = 0\] / 2 | labels | lower |
 //! | auc | P(z+ > z-) + P(z+ = z-) / 2 over pairs of a positive and a negative row, weighted c+ c- | labels | higher |
 //! | mse | mean (y - z)^2 | numbers | lower |
+//! | concordance | P(z_i > z_j) + P(z_i = z_j) / 2 over pairs of which i is known to go first | survival times | higher |
 
 use crate::error::{Error, Result, check_finite, check_len};
 use crate::loss::{Loss, TargetKind, weighed};
@@ -32,11 +33,13 @@ pub enum Metric {
     Auc,
     /// [`mean_squared_error`]: for losses with real targets.
     Mse,
+    /// [`concordance`](super::concordance): for survival times; higher is better.
+    Concordance,
 }
 
 impl Metric {
     /// The names [`by_name`](Self::by_name) answers to.
-    pub const NAMES: [&str; 4] = ["deviance", "error", "auc", "mse"];
+    pub const NAMES: [&str; 5] = ["deviance", "error", "auc", "mse", "concordance"];
 
     /// A metric by the name the command line uses.
     pub fn by_name(name: &str) -> Result<Self> {
@@ -45,6 +48,7 @@ impl Metric {
             "error" => Self::Error,
             "auc" => Self::Auc,
             "mse" => Self::Mse,
+            "concordance" => Self::Concordance,
             _ => {
                 let choices = Self::NAMES.join(", ");
                 return Err(Error::UnknownName { what: "metric", name: name.to_string(), choices });
@@ -59,12 +63,13 @@ impl Metric {
             Self::Error => "error",
             Self::Auc => "auc",
             Self::Mse => "mse",
+            Self::Concordance => "concordance",
         }
     }
 
     /// Whether higher is better.
     pub fn is_gain(&self) -> bool {
-        *self == Self::Auc
+        matches!(self, Self::Auc | Self::Concordance)
     }
 
     /// `Err` if the metric makes no sense for the targets of this loss.
@@ -72,6 +77,7 @@ impl Metric {
         let need = match (self, loss.target()) {
             (Self::Error | Self::Auc, kind) if !kind.is_label() => "a loss with labels -1 and +1",
             (Self::Mse, TargetKind::Sign) => "a loss with numbers for targets",
+            (Self::Concordance, _) => "survival times",
             _ => return Ok(()),
         };
         Err(Error::Unsupported { solver: self.name(), need })
@@ -88,6 +94,8 @@ impl Metric {
                 let means: Vec<f64> = z.iter().map(|&z| loss.mean(z)).collect();
                 mean_squared_error(&means, y, weights)
             }
+            // Refused above.
+            Self::Concordance => Ok(f64::NAN),
         }
     }
 }

@@ -1,0 +1,327 @@
+//! Learning problems whose target is more than a number per row: survival times, classes, several responses.
+
+mod validation;
+
+pub use validation::{JointSelection, JointValidation};
+
+use super::metrics::Metric;
+use super::problem::pick;
+use super::{Folds, concordance};
+use crate::design::{Design, Rows, Scaled};
+use crate::error::{Error, Result, check_len};
+use crate::loss::{Baseline, Cox, JointLoss, Multinomial, Responses, Survival};
+use crate::objective::{JointRisk, LinearModel};
+use crate::solver::Solution;
+use std::sync::Arc;
+
+/// What was observed of every row.
+#[derive(Debug, Clone, Copy)]
+pub enum Observed<'a> {
+    /// Survival times; weights are those of the problem.
+    Survival(Survival<'a>),
+    /// A class, of so many.
+    Classes {
+        /// Of each row, counted from 0.
+        of: &'a [usize],
+        /// How many there are.
+        count: usize,
+    },
+    /// Some numbers.
+    Responses {
+        /// One response after the other.
+        values: &'a [f64],
+        /// How many there are.
+        count: usize,
+    },
+}
+
+/// Data and preparation, from which the risk on any subset of the rows is built.
+///
+/// ```
+/// use ksparse::{Auto, Solver, Sparsity, design::Dense, select::{JointProblem, Observed}};
+/// let x = Dense::from_columns(6, 2, vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])?;
+/// let problem = JointProblem::new(&x, Observed::Classes { of: &[0, 0, 1, 1, 2, 2], count: 3 });
+/// let training = problem.on_all_rows()?;
+/// let risk = training.risk.reridged(0.1)?;
+/// let solution = Auto::default().fit(&risk, &problem.sparsity(1, &[]))?;
+/// let models = training.models(&solution); // one per class, over the same columns
+/// assert!(models.len() == 3 && models[0].support == [0]);
+/// # Ok::<(), ksparse::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct JointProblem<'a> {
+    /// X, one row per sample.
+    pub design: &'a dyn Design,
+    /// What was observed.
+    pub observed: Observed<'a>,
+    /// Sample weights. Default none: all 1.
+    pub weights: Option<&'a [f64]>,
+    /// Whether to fit intercepts. Default true; survival times have none.
+    pub intercept: bool,
+    /// Whether to centre and scale the columns by what the rows trained on have. Default false.
+    pub standardize: bool,
+}
+
+impl<'a> JointProblem<'a> {
+    /// With intercepts, unweighted, columns as they are.
+    pub fn new(design: &'a dyn Design, observed: Observed<'a>) -> Self {
+        Self { design, observed, weights: None, intercept: true, standardize: false }
+    }
+
+    /// C, the predictions per row.
+    pub fn outputs(&self) -> usize {
+        match self.observed {
+            Observed::Survival(_) => 1,
+            Observed::Classes { count, .. } | Observed::Responses { count, .. } => count,
+        }
+    }
+
+    /// The constraint for k columns beside those kept.
+    pub fn sparsity(&self, k: usize, keep: &[usize]) -> crate::Sparsity {
+        let outputs = self.outputs();
+        let coordinates = keep.iter().flat_map(|&j| j * outputs..(j + 1) * outputs);
+        let sparsity = crate::Sparsity::new(k).keep(coordinates);
+        if outputs == 1 { sparsity } else { sparsity.in_groups(self.groups()) }
+    }
+
+    /// The coefficients of a column as a group.
+    pub(super) fn groups(&self) -> crate::sparsity::Partition {
+        let outputs = self.outputs();
+        let labels: Vec<usize> = (0..self.design.ncols() * outputs).map(|at| at / outputs).collect();
+        crate::sparsity::Partition::of_labels(&labels)
+    }
+
+    /// The risk on all rows.
+    pub fn on_all_rows(&self) -> Result<JointTraining<'a>> {
+        let rows: Vec<usize> = (0..self.design.nrows()).collect();
+        self.train(Arc::new(self.design), &rows)
+    }
+
+    /// The risk on some rows; the design is viewed, not copied.
+    pub fn on_rows(&self, rows: Vec<usize>) -> Result<JointTraining<'a>> {
+        let design = Rows::new(self.design, rows.clone())?;
+        self.train(Arc::new(design), &rows)
+    }
+
+    fn train(&self, design: Arc<dyn Design + 'a>, rows: &[usize]) -> Result<JointTraining<'a>> {
+        let weights = self.weights_of(rows)?;
+        let shifts = self.shifts(rows, weights.as_deref())?;
+        let loss = self.loss(rows, weights.as_deref(), &shifts)?;
+        let (design, scaling) = if self.standardize {
+            let scaled = Scaled::standardize(design, weights.as_deref())?;
+            let scaling = Some((scaled.centre().to_vec(), scaled.scale().to_vec()));
+            (Arc::new(scaled) as Arc<dyn Design + 'a>, scaling)
+        } else {
+            (design, None)
+        };
+        let risk = JointRisk::from_arcs(design, loss)?;
+        let risk = if self.intercept { risk.with_intercept() } else { risk };
+        Ok(JointTraining { risk, scaling, shifts })
+    }
+
+    fn weights_of(&self, rows: &[usize]) -> Result<Option<Vec<f64>>> {
+        let Some(weights) = self.weights else { return Ok(None) };
+        check_len("weights", weights.len(), self.design.nrows())?;
+        Ok(Some(pick(weights, rows)))
+    }
+
+    /// What is subtracted from responses, for the intercepts to take up: their means.
+    fn shifts(&self, rows: &[usize], weights: Option<&[f64]>) -> Result<Vec<f64>> {
+        let Observed::Responses { values, count } = self.observed else { return Ok(vec![0.0; self.outputs()]) };
+        let n = self.design.nrows();
+        check_len("target", values.len(), n * count)?;
+        let weight = |place: usize| weights.map_or(1.0, |w| w[place]);
+        let total: f64 = (0..rows.len()).map(weight).sum();
+        let mean = |c: usize| {
+            let values = rows.iter().enumerate().map(|(place, &i)| weight(place) * values[c * n + i]);
+            values.sum::<f64>() / total
+        };
+        Ok((0..count).map(|c| if self.intercept && total > 0.0 { mean(c) } else { 0.0 }).collect())
+    }
+
+    /// The loss on some rows.
+    fn loss(&self, rows: &[usize], weights: Option<&[f64]>, shifts: &[f64]) -> Result<Arc<dyn JointLoss>> {
+        let n = self.design.nrows();
+        Ok(match self.observed {
+            Observed::Survival(survival) => Arc::new(Picked::new(&survival, n, rows)?.cox(&survival, weights)?),
+            Observed::Classes { of, count } => {
+                check_len("target", of.len(), n)?;
+                let of: Vec<usize> = rows.iter().map(|&i| of[i]).collect();
+                Arc::new(Multinomial::new(&of, count, weights)?)
+            }
+            Observed::Responses { values, count } => {
+                let moved = |(c, &i): (usize, &usize)| values[c * n + i] - shifts[c];
+                let values: Vec<f64> = (0..count).flat_map(|c| rows.iter().map(move |i| (c, i))).map(moved).collect();
+                Arc::new(Responses::new(&values, count, weights)?)
+            }
+        })
+    }
+
+    /// The predictions of a model per output for some rows, output by output.
+    pub fn predict(&self, models: &[LinearModel], rows: &[usize]) -> Result<Vec<f64>> {
+        let mut z = Vec::with_capacity(rows.len() * models.len());
+        for model in models {
+            z.extend(pick(&model.predict(self.design)?, rows));
+        }
+        Ok(z)
+    }
+
+    /// Folds with even shares of every class, or of events and censored rows.
+    pub fn folds(&self, count: usize, seed: u64) -> Result<Folds> {
+        match self.observed {
+            Observed::Survival(survival) => {
+                let events: Vec<f64> = survival.event.iter().map(|&event| f64::from(u8::from(event))).collect();
+                let mixed = events.contains(&0.0) && events.contains(&1.0);
+                if mixed { Folds::stratified(&events, count, seed) } else { Folds::seeded(events.len(), count, seed) }
+            }
+            Observed::Classes { of, .. } => {
+                Folds::stratified(&of.iter().map(|&c| c as f64).collect::<Vec<_>>(), count, seed)
+            }
+            Observed::Responses { .. } => Folds::seeded(self.design.nrows(), count, seed),
+        }
+    }
+
+    /// What is measured unless something else is asked for.
+    pub fn default_metric(&self) -> Metric {
+        match self.observed {
+            Observed::Survival(_) => Metric::Concordance,
+            _ => Metric::Deviance,
+        }
+    }
+
+    /// The score of models on rows that they were not trained on. The deviance of survival times is what the held-out
+    /// rows add to that of the others: they have no likelihood of their own.
+    pub fn score(&self, metric: Metric, models: &[LinearModel], rows: &[usize], training: &[usize]) -> Result<f64> {
+        let weights = self.weights_of(rows)?;
+        let shifts = vec![0.0; self.outputs()];
+        let z = self.predict(models, rows)?;
+        let n = rows.len();
+        let weight = |i: usize| weights.as_ref().map_or(1.0, |w| w[i]);
+        let total: f64 = (0..n).map(weight).sum();
+        match (metric, self.observed) {
+            (Metric::Concordance, Observed::Survival(survival)) => {
+                let part = Picked::new(&survival, self.design.nrows(), rows)?;
+                concordance(&z, &part.survival(&survival, weights.as_deref()))
+            }
+            (Metric::Deviance, Observed::Survival(_)) => {
+                let mut both = [rows, training].concat();
+                both.sort_unstable();
+                let sum = |rows: &[usize]| -> Result<f64> {
+                    let weights = self.weights_of(rows)?;
+                    let loss = self.loss(rows, weights.as_deref(), &shifts)?;
+                    let total = weights.map_or(rows.len() as f64, |w| w.iter().sum());
+                    Ok(total * loss.at(&self.predict(models, rows)?).value())
+                };
+                Ok(2.0 * (sum(&both)? - sum(training)?) / total)
+            }
+            (Metric::Deviance, Observed::Classes { of, count }) => {
+                let p = Multinomial::probabilities(&z, count);
+                let log =
+                    |(place, &i): (usize, &usize)| weight(place) * p[of[i] * n + place].max(f64::MIN_POSITIVE).ln();
+                Ok(-2.0 * rows.iter().enumerate().map(log).sum::<f64>() / total)
+            }
+            (Metric::Error, Observed::Classes { of, count }) => {
+                let wrong =
+                    |(place, &i): (usize, &usize)| weight(place) * f64::from(winner(&z, n, count, place) != of[i]);
+                Ok(rows.iter().enumerate().map(wrong).sum::<f64>() / total)
+            }
+            (Metric::Deviance | Metric::Mse, Observed::Responses { values, count }) => {
+                let all = self.design.nrows();
+                let square = |c: usize, place: usize| (z[c * n + place] - values[c * all + rows[place]]).powi(2);
+                let row = |place: usize| (0..count).map(|c| square(c, place)).sum::<f64>() * weight(place);
+                Ok((0..n).map(row).sum::<f64>() / (total * count as f64))
+            }
+            _ => Err(Error::Unsupported { solver: metric.name(), need: "another kind of target" }),
+        }
+    }
+}
+
+/// The class with the largest prediction; the first of equals.
+pub(crate) fn winner(z: &[f64], n: usize, count: usize, place: usize) -> usize {
+    (1..count).fold(0, |best, c| if z[c * n + place] > z[best * n + place] { c } else { best })
+}
+
+/// Survival times of some rows.
+struct Picked {
+    time: Vec<f64>,
+    event: Vec<bool>,
+    entry: Option<Vec<f64>>,
+    strata: Option<Vec<usize>>,
+}
+
+impl Picked {
+    fn new(of: &Survival, n: usize, rows: &[usize]) -> Result<Self> {
+        check_len("time", of.time.len(), n)?;
+        check_len("event", of.event.len(), n)?;
+        check_len("entry", of.entry.map_or(n, <[f64]>::len), n)?;
+        check_len("strata", of.strata.map_or(n, <[usize]>::len), n)?;
+        Ok(Self {
+            time: pick(of.time, rows),
+            event: rows.iter().map(|&i| of.event[i]).collect(),
+            entry: of.entry.map(|entry| pick(entry, rows)),
+            strata: of.strata.map(|strata| rows.iter().map(|&i| strata[i]).collect()),
+        })
+    }
+
+    fn survival<'b>(&'b self, of: &Survival, weights: Option<&'b [f64]>) -> Survival<'b> {
+        Survival {
+            time: &self.time,
+            event: &self.event,
+            entry: self.entry.as_deref(),
+            strata: self.strata.as_deref(),
+            weights,
+            ties: of.ties,
+        }
+    }
+
+    fn cox(&self, of: &Survival, weights: Option<&[f64]>) -> Result<Cox> {
+        Cox::new(&self.survival(of, weights))
+    }
+}
+
+/// A [`JointProblem`] made concrete on some rows.
+pub struct JointTraining<'a> {
+    /// The risk to minimise, without a ridge.
+    pub risk: JointRisk<'a>,
+    scaling: Option<(Vec<f64>, Vec<f64>)>,
+    /// What was subtracted from responses.
+    shifts: Vec<f64>,
+}
+
+impl JointTraining<'_> {
+    /// A solution of the risk (at any ridge) as models of the original columns, one per output.
+    pub fn models(&self, solution: &Solution) -> Vec<LinearModel> {
+        let mut models = self.risk.models(solution);
+        for (model, shift) in models.iter_mut().zip(&self.shifts) {
+            if let Some((centre, scale)) = &self.scaling {
+                *model = model.unscaled(centre, scale);
+            }
+            model.intercept = if self.risk.loss().ignores_shifts() { 0.0 } else { model.intercept + shift };
+        }
+        models
+    }
+
+    /// Models of the original columns as a starting point.
+    pub fn start(&self, models: &[LinearModel]) -> Solution {
+        let mut models = models.to_vec();
+        for (model, shift) in models.iter_mut().zip(&self.shifts) {
+            model.intercept -= shift;
+            if let Some((centre, scale)) = &self.scaling {
+                for (&j, c) in model.support.iter().zip(&mut model.coefficients) {
+                    model.intercept += centre.get(j).unwrap_or(&0.0) * *c;
+                    *c *= scale.get(j).unwrap_or(&1.0);
+                }
+            }
+        }
+        self.risk.start(&models)
+    }
+}
+
+impl JointProblem<'_> {
+    /// The baselines of all strata under a model, in the order of their labels; none for other targets.
+    pub fn baselines(&self, model: &LinearModel) -> Result<Vec<Baseline>> {
+        let Observed::Survival(survival) = self.observed else { return Ok(Vec::new()) };
+        let cox = Cox::new(&Survival { weights: self.weights, ..survival })?;
+        Ok(cox.baselines(&model.predict(self.design)?))
+    }
+}
