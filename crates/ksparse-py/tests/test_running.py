@@ -54,6 +54,7 @@ import os, signal, threading, time
 import numpy as np
 import ksparse
 X, y, _ = ksparse.datasets.make_classification(3000, 4000, 400, correlation=0.9, random_state=1)
+one = lambda: ksparse.SparseLogisticRegression(k=400, alpha=1e-4, n_jobs=1)
 fit = {fit}
 def interrupt():
     global sent
@@ -75,6 +76,8 @@ except KeyboardInterrupt:
         "lambda: ksparse.SparseLogisticRegression(k=400, alpha=1e-4).fit(X, y)",
         "lambda: ksparse.SparseLogisticRegression(k=400, alpha=1e-4, solver='fbs').fit(X, y)",
         "lambda: ksparse.SparseLogisticRegressionCV(ks=[100, 300]).fit(X, y)",
+        # One inside the callback of another, on a single thread.
+        "lambda: one().fit(X, y, callback=lambda progress: one().fit(X, y) and None)",
     ],
 )
 def test_ctrl_c_stops_a_fit_within_a_second(fit):
