@@ -205,8 +205,7 @@ impl Choose {
         let limit = self.time_limit.map(|limit| limit.mul_f64(FOR_SCORING));
         let scored = self.scores(&scorer, &plan, solver, &Control::new(watch, started, limit))?;
         let table = scored.table;
-        let cell = table.winner(self.rule);
-        let place = table.cells().iter().position(|other| std::ptr::eq(other, cell)).unwrap_or(0);
+        let (place, cell) = table.winner_and_place(self.rule);
         let (k, lambda, refit) = (cell.k, cell.lambda, cell.refit);
         let key = scored.keys[place];
         let edges = plan.edges(k, key, &scored.ks, self);
@@ -246,12 +245,13 @@ impl Choose {
         let positive: Vec<usize> = ks.iter().copied().filter(|&k| k > 0).collect();
         scoring.score(&positive)?;
         for _ in 0..EXTENSIONS {
-            let best = scoring.table(&weights, true)?.0.best().k;
+            let (table, keys) = scoring.table(&weights, true)?;
+            let (place, winner) = table.winner_and_place(self.rule);
             let further = ranges::further_ks(&ks, plan.largest);
-            if self.ks.is_some() || ks.last() != Some(&best) || further.is_empty() || control.go_on().is_break() {
+            if self.ks.is_some() || ks.last() != Some(&winner.k) || further.is_empty() || control.go_on().is_break() {
                 break;
             }
-            scoring.score(&further)?;
+            scoring.score_under(keys[place].0, &further)?;
             ks.extend(further);
         }
         let (table, keys) = scoring.table(&weights, ks.contains(&0))?;

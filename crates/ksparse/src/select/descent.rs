@@ -2,8 +2,9 @@
 //!
 //! Cross-validation looks at hundreds of cells, of which one is kept. What it needs is a good support for each, soon:
 //!
-//! 1. f is minimised over **all** columns, loosely: with a ridge that is a few passes over the data, and it ranks
-//!    columns by what they do together.
+//! 1. f is minimised over **all** columns, roughly: with a ridge that is a few passes over the data, and it ranks
+//!    columns by what they do together. A ridge much weaker than one that this was done under begins with the columns
+//!    that matter most there: over all of them it would take hundreds of passes, to interpolate.
 //! 2. The columns whose loss costs least, `x_j^2 (h_j + lambda)` with `h_j` the mean curvature times the mean square of
 //!    the column, are dropped, half of them at a time down to the largest k, then from each k to the next, with a loose
 //!    refit after each cut (recursive elimination: I. Guyon et al., Machine Learning 46, 2002).
@@ -20,12 +21,26 @@ use crate::solver::{Solution, Status};
 use crate::sparsity::{Budget, SparseRef, Sparsity, top_by};
 use std::ops::ControlFlow;
 
+/// Over all columns: to a tenth of f. It only ranks them.
+const ROUGH: InnerOptions = InnerOptions { tolerance: 0.1, ..InnerOptions::EXACT };
 /// Refits on the way: to a thousandth of f.
 const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
 /// Rounds of exchanges at every k.
 const ROUNDS: usize = 3;
 /// Pairs are exchanged all at once, then a quarter of them, so often.
 const TRIES: usize = 3;
+
+/// A ridge this many times weaker than that of the point over all columns begins with so many columns for every one of
+/// the largest k.
+const WEAKER: f64 = 10.0;
+const BEGIN_WITH: usize = 4;
+
+/// A point over all columns, and the ridge it was found under; none yet by default.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Whole {
+    x: Vec<f64>,
+    ridge: f64,
+}
 
 /// A support and the point on it.
 #[derive(Debug, Clone)]
@@ -54,25 +69,23 @@ impl From<Stage> for Solution {
 /// Asked after every refit, with k and the point: whether to go on.
 pub(super) type Ask<'a> = dyn FnMut(usize, &Stage) -> ControlFlow<()> + 'a;
 
-/// A support with its k for each of `ks` (ascending), largest first: fewer once `ask` has said no. `whole` is a point
-/// over all coordinates to begin at (or empty), and becomes the one found there.
+/// A support with its k for each of `ks` (ascending), largest first: fewer once `ask` has said no. `whole` is where to
+/// begin, and becomes what is found over all columns.
 pub(super) fn descend(
     risk: &Risk,
     ks: &[usize],
     keep: &[usize],
-    whole: &mut Vec<f64>,
+    whole: &mut Whole,
     ask: &mut Ask,
 ) -> Result<Vec<(usize, Stage)>> {
     let search = Descent::new(risk, keep)?;
-    let dim = risk.dim();
-    whole.resize(dim, 0.0);
-    let mut at = search.refit((0..dim).collect(), whole.clone(), f64::INFINITY)?.ok_or_else(not_finite)?;
-    whole.copy_from_slice(&at.x);
     let most = search.budget.k;
     let largest = ks.last().map_or(0, |&k| k.min(most));
+    let mut at = search.begin(whole, largest)?;
     // The first cut is the deepest: what is left is gathered, and must be small beside the data.
     let halves = std::iter::successors(Some(most / 4), |k| Some(k / 2)).take_while(|&k| k > largest.max(1));
-    for k in halves {
+    let size = at.support.len() - search.budget.free.len();
+    for k in halves.filter(|&k| k < size) {
         if ask(k, &at).is_break() {
             return Ok(Vec::new());
         }
@@ -112,10 +125,30 @@ impl<'a> Descent<'a> {
         Ok(Self { risk, budget })
     }
 
+    /// The minimum over all columns, or under a weaker ridge over those that mattered under the one before.
+    fn begin(&self, whole: &mut Whole, largest: usize) -> Result<Stage> {
+        let (dim, ridge) = (self.risk.dim(), self.risk.ridge());
+        let all = (0..dim).collect::<Vec<_>>();
+        if !whole.x.is_empty() && WEAKER * ridge < whole.ridge {
+            let squares = self.risk.weighted_squares();
+            let curvature = squares.iter().map(|square| square + ridge).collect();
+            let ranked = Stage { support: all, x: whole.x.clone(), value: f64::INFINITY, curvature };
+            return self.cut(ranked, (BEGIN_WITH * largest).min(self.budget.k));
+        }
+        whole.x.resize(dim, 0.0);
+        let at = self.minimise(all, whole.x.clone(), &ROUGH)?.ok_or_else(not_finite)?;
+        *whole = Whole { x: at.x.clone(), ridge };
+        Ok(at)
+    }
+
     /// Minimises on a support, loosely; `None` when it is clear that f stays above `bound`.
-    fn refit(&self, support: Vec<usize>, mut x: Vec<f64>, bound: f64) -> Result<Option<Stage>> {
+    fn refit(&self, support: Vec<usize>, x: Vec<f64>, bound: f64) -> Result<Option<Stage>> {
+        self.minimise(support, x, &InnerOptions { abandon_above: bound, ..LOOSE })
+    }
+
+    fn minimise(&self, support: Vec<usize>, mut x: Vec<f64>, options: &InnerOptions) -> Result<Option<Stage>> {
         let mut restricted = self.risk.restrict(&support)?;
-        let outcome = restricted::minimise(&mut *restricted, &mut x, &InnerOptions { abandon_above: bound, ..LOOSE })?;
+        let outcome = restricted::minimise(&mut *restricted, &mut x, options)?;
         if outcome.ended == Ended::NotFinite {
             return Err(not_finite());
         }
@@ -212,6 +245,6 @@ impl<'a> Descent<'a> {
         entries.sort_unstable_by_key(|entry| entry.0);
         let (support, x) = entries.into_iter().unzip();
         let found = self.refit(support, x, at.value)?;
-        Ok(found.filter(|found| found.value < at.value - 1e-6 * at.value.abs()))
+        Ok(found.filter(|found| found.value < at.value - LOOSE.tolerance * at.value.abs()))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::choose::{Alternative, Choose, Predictor};
 use super::control::Watch;
-use super::descent::{self, Stage};
+use super::descent::{self, Stage, Whole};
 use super::{CvProgress, Training};
 use crate::error::{Error, Result};
 use crate::objective::{Objective, Risk};
@@ -86,7 +86,7 @@ impl Finish<'_> {
             path.extend(solved.ks.iter().copied().zip(solved.solutions));
         } else {
             let mut ask = |_: usize, _: &Stage| if late() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-            let stages = descent::descend(risk, self.ks, &self.choose.keep, &mut Vec::new(), &mut ask)?;
+            let stages = descent::descend(risk, self.ks, &self.choose.keep, &mut Whole::default(), &mut ask)?;
             path.extend(stages.into_iter().rev().map(|(k, stage)| (k, Solution::from(stage))));
         }
         let found = path.iter().find(|(k, _)| *k == self.k).map(|(_, found)| found);

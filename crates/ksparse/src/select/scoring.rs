@@ -6,7 +6,7 @@
 
 use super::choose::Choose;
 use super::control::Control;
-use super::descent::{self, Stage};
+use super::descent::{self, Stage, Whole};
 use super::splits::Scorer;
 use super::{CvCell, CvProgress, CvTable, Training};
 use crate::error::{Error, Result};
@@ -21,6 +21,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Cells that are scored only are refitted to this fraction of f.
 const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
+/// Under a weak ridge no more columns than this are selected: it asks how well a few do alone.
+const ALONE: usize = 128;
 /// Supports that share so much with those of another ridge for the same k are not scored again.
 const SAME: f64 = 0.9;
 
@@ -34,7 +36,7 @@ pub(super) struct Scoring<'a, 'c, 'w> {
     /// By split, then by problem.
     pub trainings: Vec<Vec<Training<'a>>>,
     /// The points over all columns, for the next ridge to begin at; likewise.
-    pub wholes: Vec<Vec<Mutex<Vec<f64>>>>,
+    pub wholes: Vec<Vec<Mutex<Whole>>>,
     pub solver: &'a dyn Solver,
     pub control: &'a Control<'c, 'w>,
     /// Ridges, descending.
@@ -67,26 +69,39 @@ impl Scoring<'_, '_, '_> {
 
     /// Scores these k (ascending, none of them 0) under every ridge; ends early when told to.
     pub fn score(&mut self, ks: &[usize]) -> Result<()> {
-        // The usual ridge first: what the others find in common with it is not scored again.
+        // The usual ridge first: what the others find in common with it is not scored again. Then the weaker ones, which
+        // begin at what it has found.
+        let usual = self.usual.unwrap_or(f64::INFINITY);
         let mut order: Vec<usize> = (0..self.selects.len()).collect();
-        order.sort_by_key(|&select| Some(self.selects[select]) != self.usual);
+        order.sort_by_key(|&select| (self.selects[select] != usual, self.selects[select] > usual));
         for select in order {
-            let ladders: Vec<Result<Ladder>> =
-                (0..self.trainings.len()).into_par_iter().map(|split| self.ladder(split, select, ks)).collect();
-            let ladders = ladders.into_iter().collect::<Result<Vec<_>>>()?;
-            let mut best = self.nearest_refit(self.selects[select]);
-            for &k in ks {
-                let mut rungs = rungs(&ladders, k, self.trainings.len());
-                let support = |rung: &Option<Rung>| rung.as_ref().map_or(Vec::new(), Rung::supports);
-                let supports: Vec<Vec<Vec<usize>>> = rungs.iter().map(support).collect();
-                let known = rungs.iter().all(Option::is_none) || self.is_known(select, k, &supports);
-                if !known && self.control.go_on().is_continue() {
-                    best = self.walk(select, k, best, &mut rungs)?;
-                    self.supports.insert((select, k), supports);
-                }
-            }
+            let few = ks.partition_point(|&k| k <= ALONE);
+            let weak = self.usual.is_some() && self.selects[select] < usual;
+            self.score_under(select, if weak { &ks[..few] } else { ks })?;
             if self.control.go_on().is_break() {
                 break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Scores these k under one ridge.
+    pub fn score_under(&mut self, select: usize, ks: &[usize]) -> Result<()> {
+        if ks.is_empty() {
+            return Ok(());
+        }
+        let ladders: Vec<Result<Ladder>> =
+            (0..self.trainings.len()).into_par_iter().map(|split| self.ladder(split, select, ks)).collect();
+        let ladders = ladders.into_iter().collect::<Result<Vec<_>>>()?;
+        let mut best = self.nearest_refit(self.selects[select]);
+        for &k in ks {
+            let mut rungs = rungs(&ladders, k, self.trainings.len());
+            let support = |rung: &Option<Rung>| rung.as_ref().map_or(Vec::new(), Rung::supports);
+            let supports: Vec<Vec<Vec<usize>>> = rungs.iter().map(support).collect();
+            let known = rungs.iter().all(Option::is_none) || self.is_known(select, k, &supports);
+            if !known && self.control.go_on().is_continue() {
+                best = self.walk(select, k, self.best_refit(k).unwrap_or(best), &mut rungs)?;
+                self.supports.insert((select, k), supports);
             }
         }
         Ok(())
@@ -162,6 +177,19 @@ impl Scoring<'_, '_, '_> {
         (0..self.refits.len()).min_by(|a, b| far(a).total_cmp(&far(b))).unwrap_or(0)
     }
 
+    /// The best ridge for the refit of a support of this size, whatever it was selected under.
+    fn best_refit(&self, k: usize) -> Option<usize> {
+        let cells = self.scores.iter().filter(|(key, _)| key.1 == k);
+        cells.map(|(key, scores)| (self.cost(scores), key.2)).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, refit)| refit)
+    }
+
+    /// The mean over the splits that were reached, lower being better.
+    fn cost(&self, scores: &[f64]) -> f64 {
+        let finished: Vec<f64> = scores.iter().copied().filter(|score| !score.is_nan()).collect();
+        let mean = finished.iter().sum::<f64>() / finished.len() as f64;
+        if self.scorer.metric.is_gain() { -mean } else { mean }
+    }
+
     /// Tries ridges for the refit from `start` on while the mean gets better; returns the best.
     fn walk(&mut self, select: usize, k: usize, start: usize, rungs: &mut [Option<Rung>]) -> Result<usize> {
         if self.refits.is_empty() {
@@ -201,10 +229,9 @@ impl Scoring<'_, '_, '_> {
             })
             .collect();
         let scores = scored.into_iter().collect::<Result<Vec<f64>>>()?;
-        let finished: Vec<f64> = scores.iter().copied().filter(|score| !score.is_nan()).collect();
-        let mean = finished.iter().sum::<f64>() / finished.len() as f64;
+        let cost = self.cost(&scores);
         self.scores.insert(key, scores);
-        Ok(if self.scorer.metric.is_gain() { -mean } else { mean })
+        Ok(cost)
     }
 
     /// The ridge of the refit of a cell.

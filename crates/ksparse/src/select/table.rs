@@ -169,6 +169,11 @@ impl CvTable {
 
     /// The cell that wins by this rule.
     pub fn winner(&self, rule: Rule) -> &CvCell {
+        self.winner_and_place(rule).1
+    }
+
+    /// The same with its place among the cells.
+    pub(super) fn winner_and_place(&self, rule: Rule) -> (usize, &CvCell) {
         let plain: Vec<f64> = self.cells.iter().map(|cell| self.cost(cell)).collect();
         let costs: Vec<f64> = match rule {
             Rule::Lean => (0..plain.len()).map(|c| self.smoothed(c)).collect(),
@@ -194,7 +199,8 @@ impl CvTable {
             b.lambda.total_cmp(&a.lambda).then(b.refit.total_cmp(&a.refit))
         };
         let winner = near.min_by(|a, b| by_cost(a, b).then_with(|| larger(a, b)));
-        &self.cells[winner.unwrap_or(least)]
+        let winner = winner.unwrap_or(least);
+        (winner, &self.cells[winner])
     }
 
     /// The cells among which a rule chooses: all, or for the lean rule those of the usual ridge (and k = 0, which knows
