@@ -6,7 +6,7 @@ use crate::options::Search;
 use crate::outcome::{self, indices};
 use crate::problem::Data;
 use crate::supervise::{Cell, supervise};
-use ksparse::select::{Choose, Chosen, Criterion, CvProgress, Edge, Predictor, Problem, Refits, Rule, Split, ranges};
+use ksparse::select::{Choose, Chosen, Criterion, CvProgress, Edge, Predictor, Problem, Refits, Rule, ranges};
 use ksparse::{Cancel, Error, Grid, LinearModel, Sparsity};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -66,10 +66,7 @@ pub fn choose_model<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = Cancel::new();
     let (choose, solver) = (comparison.choose(&search)?, search.solver(&cancel)?);
-    let split = |(training, held_out): &(PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>)| {
-        PyResult::Ok(Split { training: outcome::row_numbers(training)?, held_out: outcome::row_numbers(held_out)? })
-    };
-    let splits = splits.iter().map(split).collect::<PyResult<Vec<_>>>()?;
+    let splits = outcome::splits(&splits)?;
     let mut views = data.iter().map(Data::view).collect::<PyResult<Vec<_>>>()?;
     let Some(first) = views.pop() else { return Err(PyValueError::new_err("there is nothing to fit")) };
     let (matrix, mut rests) = (first.design, vec![first.rest]);

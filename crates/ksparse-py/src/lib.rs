@@ -12,6 +12,7 @@ mod design;
 mod error;
 mod fit;
 mod function;
+mod joint;
 mod matrix;
 mod options;
 mod outcome;
@@ -35,6 +36,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SOLVER_OPTIONS", options.collect::<Vec<_>>())?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(fit::grids, module)?)?;
+    module.add_function(wrap_pyfunction!(joint::fit_joint, module)?)?;
+    module.add_function(wrap_pyfunction!(joint::choose_joint, module)?)?;
+    module.add_function(wrap_pyfunction!(joint::concordance, module)?)?;
     module.add_function(wrap_pyfunction!(function::minimize, module)?)?;
     module.add_function(wrap_pyfunction!(function::minimize_path, module)?)?;
     module.add_function(wrap_pyfunction!(bound::certify, module)?)?;

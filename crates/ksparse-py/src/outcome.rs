@@ -1,6 +1,7 @@
 //! What Python gets back, dictionaries of numbers and arrays; and lists of row numbers, which it hands in.
 
 use crate::supervise::Report;
+use ksparse::select::Split;
 use ksparse::{LinearModel, Solution};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -66,4 +67,15 @@ pub fn indices(py: Python<'_>, values: Vec<usize>) -> Bound<'_, PyAny> {
 /// Numbers of rows; a negative one becomes one beyond every end, which is refused as such.
 pub fn row_numbers(rows: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
     Ok(rows.as_slice()?.iter().map(|&i| usize::try_from(i).unwrap_or(usize::MAX)).collect())
+}
+
+/// Rows to train on and rows held out, as numbers of both.
+pub type Rows<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>);
+
+/// The same for the library.
+pub fn splits(given: &[Rows<'_>]) -> PyResult<Vec<Split>> {
+    let split = |(training, held_out): &Rows<'_>| {
+        Ok(Split { training: row_numbers(training)?, held_out: row_numbers(held_out)? })
+    };
+    given.iter().map(split).collect()
 }

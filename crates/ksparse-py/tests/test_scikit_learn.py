@@ -22,6 +22,11 @@ GRID = {"ks": (0.1, 0.4), "alphas": (1e-3, 1e-1), "cv": 3}
 CHECKED = [
     *(estimator() for estimator in ESTIMATORS),
     *(estimator(**GRID) for estimator in CV_ESTIMATORS),
+    ksparse.SparseMultinomialRegression(),
+    # A column serves all classes at once: some checks have two, and both are needed.
+    ksparse.SparseMultinomialRegressionCV(**{**GRID, "ks": (0.1, 1.0)}),
+    ksparse.SparseMultiTaskRegression(),
+    ksparse.SparseMultiTaskRegressionCV(**GRID),
     ksparse.SparsePrecision(),
     ksparse.SparsePrecisionCV(ks=(0.2, 0.6), cv=3),
 ]

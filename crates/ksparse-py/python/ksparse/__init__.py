@@ -7,8 +7,9 @@ Everything refers to one objective, a mean and not a sum::
 with sample weights c and an intercept b that is neither penalised nor counted in k.
 
 Estimators: `SparseLinearRegression`, `SparseRobustRegression`, `SparsePoissonRegression`, `SparseGammaRegression`,
-`SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, `SparsePrecision` (networks), and their ``...CV``
-versions, which choose k and alpha. A function of your own: `minimize`. All k of a sequence: `path`. How far from the
+`SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, `SparseMultinomialRegression`,
+`SparseMultiTaskRegression` (several responses), `SparseCoxRegression` (survival times), `SparsePrecision` (networks),
+and their ``...CV`` versions, which choose k and alpha. A function of your own: `minimize`. All k of a sequence: `path`. How far from the
 best a fit can be: `certify`. Pictures: `plot_path`, `plot_graph`, `plot_gap`.
 """
 
@@ -16,6 +17,7 @@ from . import datasets
 from ._certify import Certificate, certify
 from ._classifiers import SparseHuberClassifier, SparseLogisticRegression, SparseSVC
 from ._core import SOLVERS, __version__
+from ._cox import SparseCoxRegression, SparseCoxRegressionCV
 from ._cv import (
     SparseHuberClassifierCV,
     SparseLinearRegressionCV,
@@ -31,6 +33,8 @@ from ._families import (
     SparseRobustRegressionCV,
 )
 from ._minimize import minimize
+from ._multi_task import SparseMultiTaskRegression, SparseMultiTaskRegressionCV
+from ._multinomial import SparseMultinomialRegression, SparseMultinomialRegressionCV
 from ._path import path
 from ._plot import plot_gap, plot_graph, plot_path
 from ._precision import SparsePrecision, SparsePrecisionCV
@@ -45,6 +49,8 @@ __all__ = [
     "MinimizeResult",
     "PathResult",
     "Progress",
+    "SparseCoxRegression",
+    "SparseCoxRegressionCV",
     "SparseGammaRegression",
     "SparseGammaRegressionCV",
     "SparseHuberClassifier",
@@ -53,6 +59,10 @@ __all__ = [
     "SparseLinearRegressionCV",
     "SparseLogisticRegression",
     "SparseLogisticRegressionCV",
+    "SparseMultiTaskRegression",
+    "SparseMultiTaskRegressionCV",
+    "SparseMultinomialRegression",
+    "SparseMultinomialRegressionCV",
     "SparsePoissonRegression",
     "SparsePoissonRegressionCV",
     "SparsePrecision",

@@ -74,6 +74,33 @@ class Model(Solution, total=False):
     intercept: float
     lower_bound: float
 
+class JointData(TypedDict):
+    design: Design
+    kind: str
+    weights: Floats | None
+    time: Floats | None
+    event: NDArray[np.bool_] | None
+    entry: Floats | None
+    strata: Indices | None
+    ties: str
+    count: int
+    classes: Indices | None
+    responses: Floats | None
+    intercept: bool
+    standardize: bool
+
+class JointModel(Solution, total=False):
+    intercept: Floats
+    baselines: list[tuple[Floats, Floats, float]]
+    k: int
+    alpha: float
+    index: int
+    ks: Indices
+    alphas: Floats
+    mean: Floats
+    std_error: Floats
+    scores: Floats
+
 class Network(Solution):
     precision: Floats
     edges: Indices
@@ -122,6 +149,26 @@ def fit(
     callback: Callback | None = None,
     certify: int = 0,
 ) -> Model: ...
+def fit_joint(
+    data: JointData, search: Search, k: int, alpha: float, callback: Callback | None = None
+) -> JointModel: ...
+def choose_joint(
+    data: JointData,
+    search: Search,
+    ks: Sequence[int] | None,
+    alphas: Sequence[float] | None,
+    splits: Sequence[tuple[Indices, Indices]],
+    metric: str | None,
+    rule: str,
+    callback: Callback | None = None,
+) -> JointModel: ...
+def concordance(
+    z: Floats,
+    time: Floats,
+    event: NDArray[np.bool_],
+    strata: Indices | None = None,
+    weights: Floats | None = None,
+) -> float: ...
 def certify(
     data: Data,
     search: Search,

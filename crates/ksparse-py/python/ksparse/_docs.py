@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from collections.abc import Callable
 from typing import TypeVar
 
 from ._core import SOLVER_OPTIONS
@@ -163,19 +164,71 @@ path_ : PathResult
     (a list of them, one per class, for three classes and more)."""
 
 
+TIES = """ties : {'efron', 'breslow'}, default='efron'
+    What to do where several events share a time: take them out of the risk set one after the other, each as an even
+    share of all of them, or not at all."""
+
+JOINT_CV = """ks : array-like or None, default=None
+    The k to compare (ints or shares of the columns). None is from the data: 0 to 8, then geometrically up to 32.
+alphas : array-like or None, default=None
+    The ridges to compare. None is from the data: multiples of the typical curvature of a column.
+cv : int, splitter, iterable or None, default=None
+    How rows are split: a number of folds, a splitter of scikit-learn, or pairs of training and test rows. Folds of a
+    number are shuffled by `random_state`, with even shares of classes and of events. None is 5, or 3 from 1000 rows on.
+scoring : str or None, default=None
+    What is measured on the rows held out. Survival times: 'concordance' (None), or 'deviance', what they add to twice
+    the mean partial log-likelihood of the others. Classes: 'deviance' (None) or 'error'. Responses: 'mse' (None).
+rule : {'best', 'lean', '1se'}, default='best'
+    'best' takes the cell with the best mean score, '1se' the smallest k (then the largest ridge) within one standard
+    error of it, 'lean' the smallest k within a quarter of one, scores smoothed over neighbouring k."""
+
+JOINT_CV_ATTRIBUTES = """k_ : int
+    The k chosen.
+alpha_ : float
+    The ridge chosen.
+best_score_ : float
+    The mean score of the choice; higher is better, so that deviances and errors are negative.
+cv_results_ : dict of ndarray
+    For each cell: params, param_k, param_alpha, mean_test_score, std_test_score, rank_test_score, std_error (of the
+    mean) and split0_test_score, split1_test_score, ..."""
+
+#: Attributes of fits for which no lower bound is known.
+UNBOUNDED = ("lower_bound_", "dual_gap_")
+
+
+def _entries(text: str, wanted: Callable[[str], bool]) -> list[str]:
+    """The entries of a list of parameters or attributes whose names are wanted."""
+    lines: list[str] = []
+    taken = False
+    for line in text.splitlines():
+        if not line.startswith(" "):
+            taken = wanted(line.split(" :")[0])
+        if taken:
+            lines.append(line)
+    return lines
+
+
 def documented(cls: Class) -> Class:
     """Fills {parameters} and {attributes} in the docstring of an estimator, at the indentation they stand at."""
     taken = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
     defaults = {name: parameter.default for name, parameter in taken.items()}
-    own = [text for name, text in (("loss", LOSS), ("gamma", GAMMA), ("width", WIDTH)) if name in defaults]
-    classes = "class_weight" in defaults
+    own = [
+        text
+        for name, text in (("loss", LOSS), ("gamma", GAMMA), ("width", WIDTH), ("ties", TIES))
+        if name in defaults
+    ]
+    classes, joint = "class_weight" in defaults, "certify" not in defaults
     common = [SEARCH, CLASS_WEIGHT] if classes else [SEARCH]
     attributes = [CLASSES, ATTRIBUTES] if classes else [ATTRIBUTES]
     if "ks" in defaults:
-        parameters = [CV, *own, *common, CERTIFY, VERBOSE]
-        attributes = [CV_ATTRIBUTES, *attributes]
+        parameters = [JOINT_CV if joint else CV, *own, *common, CERTIFY, VERBOSE]
+        attributes = [JOINT_CV_ATTRIBUTES if joint else CV_ATTRIBUTES, *attributes]
     else:
         parameters = [K, *own, ALPHA.format(alpha=defaults["alpha"]), *common, WARM_START, CERTIFY, VERBOSE]
+    if joint:
+        parameters = ["\n".join(_entries(text, lambda name: name in defaults)) for text in parameters]
+        attributes = ["\n".join(_entries(text, lambda name: name not in UNBOUNDED)) for text in attributes]
     text = inspect.cleandoc(cls.__doc__ or "")
+    parameters, attributes = [part for part in parameters if part], [part for part in attributes if part]
     cls.__doc__ = text.replace("{parameters}", "\n".join(parameters)).replace("{attributes}", "\n".join(attributes))
     return cls

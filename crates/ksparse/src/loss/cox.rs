@@ -167,6 +167,10 @@ impl JointLoss for Cox {
     fn ignores_shifts(&self) -> bool {
         true
     }
+
+    fn ties_samples(&self) -> bool {
+        true
+    }
 }
 
 /// The partial likelihood at some predictions.

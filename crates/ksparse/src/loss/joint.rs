@@ -35,6 +35,11 @@ pub trait JointLoss: Send + Sync + Debug {
         false
     }
 
+    /// Whether samples are tied to each other: whether M has rows.
+    fn ties_samples(&self) -> bool {
+        false
+    }
+
     /// Whether the Hessian is the same everywhere.
     fn is_quadratic(&self) -> bool {
         false

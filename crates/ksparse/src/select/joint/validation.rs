@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::objective::{LinearModel, Objective};
 use crate::path::{Path, PathProgress};
 use crate::select::control::{Control, Watch};
-use crate::select::{CvCell, CvProgress, CvTable, Folds, Metric, Rule, ranges};
+use crate::select::{CvCell, CvProgress, CvTable, Folds, Metric, Rule, Split, ranges};
 use crate::solver::{Solution, Solver};
 use crate::sparsity::SparseRef;
 use rayon::prelude::*;
@@ -60,19 +60,23 @@ pub struct JointSelection {
 impl JointValidation {
     /// Scores every cell, chooses one and solves it on all rows, unwatched.
     pub fn fit(&self, problem: &JointProblem, folds: &Folds, solver: &dyn Solver) -> Result<JointSelection> {
-        self.solve(problem, folds, solver, &mut |_| ControlFlow::Continue(()))
+        self.solve(problem, &folds.splits(), solver, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// Scores every cell, chooses one and solves it on all rows. Folds run side by side; the result does not depend on
+    /// Scores every cell on the splits, chooses one and solves it on all rows. Splits run side by side; the result does not depend on
     /// how. When `watch` breaks, there is no choice: [`Error::Cancelled`].
     pub fn solve(
         &self,
         problem: &JointProblem,
-        folds: &Folds,
+        splits: &[Split],
         solver: &dyn Solver,
         watch: &mut Watch,
     ) -> Result<JointSelection> {
         let whole = problem.on_all_rows()?;
+        let bound = problem.design.nrows();
+        if let Some(&index) = splits.iter().flat_map(|split| &split.held_out).find(|&&i| i >= bound) {
+            return Err(Error::IndexOutOfRange { what: "row held out", index, bound });
+        }
         let ks = self.ks.clone().unwrap_or_else(|| ranges::first_ks(largest_k(problem, self.keep.len())));
         let lambdas = match &self.lambdas {
             Some(given) => given.clone(),
@@ -87,10 +91,10 @@ impl JointValidation {
         path.cancel = self.cancel.clone();
         path.validate()?;
         let control = Control::new(watch, Instant::now(), None);
-        let scores: Vec<Result<Vec<f64>>> = (0..folds.count())
-            .into_par_iter()
-            .map(|fold| {
-                let (rows, held_out) = (folds.training(fold), folds.held_out(fold));
+        let scores: Vec<Result<Vec<f64>>> = splits
+            .par_iter()
+            .enumerate()
+            .map(|(fold, Split { training: rows, held_out })| {
                 let training = problem.on_rows(rows.clone())?;
                 let mut scores = Vec::with_capacity(lambdas.len() * path.ks.len());
                 for &lambda in &lambdas {
@@ -104,7 +108,7 @@ impl JointValidation {
                         return Err(Error::Cancelled);
                     }
                     for solution in &solved.solutions {
-                        scores.push(problem.score(metric, &training.models(solution), &held_out, &rows)?);
+                        scores.push(problem.score(metric, &training.models(solution), held_out, rows)?);
                     }
                 }
                 Ok(scores)
@@ -112,13 +116,12 @@ impl JointValidation {
             .collect();
         let scores = scores.into_iter().collect::<Result<Vec<_>>>()?;
         let weight = |i: usize| problem.weights.map_or(1.0, |w| w[i]);
-        let weights: Vec<f64> =
-            (0..folds.count()).map(|fold| folds.held_out(fold).into_iter().map(weight).sum()).collect();
+        let weights: Vec<f64> = splits.iter().map(|split| split.held_out.iter().map(|&i| weight(i)).sum()).collect();
         let pairs = lambdas.iter().flat_map(|&lambda| path.ks.iter().map(move |&k| (k, lambda)));
         let cells = pairs
             .enumerate()
             .map(|(c, (k, lambda))| CvCell::new(k, lambda, scores.iter().map(|s| s[c]).collect(), &weights));
-        let table = CvTable::new(metric, (0..folds.count()).collect(), cells.collect())?;
+        let table = CvTable::new(metric, (0..splits.len()).collect(), cells.collect())?;
         let cell = table.winner(self.rule);
         let (k, lambda) = (cell.k, cell.lambda);
         let risk = whole.risk.reridged(lambda)?;
