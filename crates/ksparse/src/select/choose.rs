@@ -23,8 +23,9 @@ use std::time::{Duration, Instant};
 
 /// The share of a time limit that scoring may take; the rest is for the chosen model.
 const FOR_SCORING: f64 = 0.7;
-/// How often the values of k are extended when the best is the largest.
+/// How often the values of k are extended when the winner is the largest, and how far beyond what the data usually carry.
 const EXTENSIONS: usize = 2;
+const FURTHER: usize = 4;
 
 /// Which ridges a support is refitted under.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -247,7 +248,7 @@ impl Choose {
         for _ in 0..EXTENSIONS {
             let (table, keys) = scoring.table(&weights, true)?;
             let (place, winner) = table.winner_and_place(self.rule);
-            let further = ranges::further_ks(&ks, plan.largest);
+            let further = ranges::further_ks(&ks, plan.furthest);
             if self.ks.is_some() || ks.last() != Some(&winner.k) || further.is_empty() || control.go_on().is_break() {
                 break;
             }
@@ -280,7 +281,8 @@ impl Choose {
             Refits::Same => Vec::new(),
         };
         let usual = self.lambdas.is_none().then(|| ranges::usual_ridge(unit));
-        Ok(Plan { ks, selects, refits, usual, largest, columns })
+        let furthest = (FURTHER * largest).min(columns);
+        Ok(Plan { ks, selects, refits, usual, furthest, columns })
     }
 }
 
@@ -300,8 +302,8 @@ struct Plan {
     selects: Vec<f64>,
     refits: Vec<f64>,
     usual: Option<f64>,
-    /// The largest k that the data can carry.
-    largest: usize,
+    /// The largest k that may be tried.
+    furthest: usize,
     columns: usize,
 }
 
@@ -309,7 +311,7 @@ impl Plan {
     /// The ends of ranges where a cell lies. Ridges that select, from the data, span all there is.
     fn edges(&self, k: usize, key: Key, ks: &[usize], choose: &Choose) -> Vec<Edge> {
         let mut edges = Vec::new();
-        let larger = if choose.ks.is_some() { self.columns } else { self.largest };
+        let larger = if choose.ks.is_some() { self.columns } else { self.furthest };
         if k > 0 && ks.last() == Some(&k) && k < larger {
             edges.push(Edge::LargestK);
         }

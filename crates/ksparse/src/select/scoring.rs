@@ -98,8 +98,13 @@ impl Scoring<'_, '_, '_> {
             let mut rungs = rungs(&ladders, k, self.trainings.len());
             let support = |rung: &Option<Rung>| rung.as_ref().map_or(Vec::new(), Rung::supports);
             let supports: Vec<Vec<Vec<usize>>> = rungs.iter().map(support).collect();
-            let known = rungs.iter().all(Option::is_none) || self.is_known(select, k, &supports);
-            if !known && self.control.go_on().is_continue() {
+            if rungs.iter().all(Option::is_none) {
+                continue;
+            }
+            if let Some(other) = self.known(select, k, &supports) {
+                self.take_over(select, k, other);
+                self.supports.insert((select, k), supports);
+            } else if self.control.go_on().is_continue() {
                 best = self.walk(select, k, self.best_refit(k).unwrap_or(best), &mut rungs)?;
                 self.supports.insert((select, k), supports);
             }
@@ -107,20 +112,29 @@ impl Scoring<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether another ridge has led to much the same supports for this k. Cells that were asked for one by one are all
+    /// Another ridge that has led to much the same supports for this k. Cells that were asked for one by one are all
     /// scored.
-    fn is_known(&self, select: usize, k: usize, supports: &[Vec<Vec<usize>>]) -> bool {
+    fn known(&self, select: usize, k: usize, supports: &[Vec<Vec<usize>>]) -> Option<usize> {
         if self.usual.is_none() || self.refits.is_empty() {
-            return false;
+            return None;
         }
         let flat = |supports: &[Vec<Vec<usize>>]| supports.iter().flatten().cloned().collect::<Vec<_>>();
         let here = flat(supports);
         let others = (0..self.selects.len()).filter(|&other| other != select);
-        others.filter_map(|other| self.supports.get(&(other, k))).any(|there| {
+        let mut others = others.filter_map(|other| Some((other, self.supports.get(&(other, k))?)));
+        let same = others.find(|(_, there)| {
             let pairs = here.iter().zip(flat(there)).filter(|(a, _)| !a.is_empty());
             let shared = pairs.map(|(a, b)| a.iter().filter(|j| b.binary_search(j).is_ok()).count()).sum::<usize>();
             shared as f64 >= SAME * here.iter().map(Vec::len).sum::<usize>() as f64
-        })
+        });
+        same.map(|(other, _)| other)
+    }
+
+    /// Gives the cells of a ridge for this k the scores of another's.
+    fn take_over(&mut self, select: usize, k: usize, other: usize) {
+        let cells = self.scores.range((other, k, 0)..=(other, k, usize::MAX));
+        let taken: Vec<(Key, Vec<f64>)> = cells.map(|(key, scores)| ((select, k, key.2), scores.clone())).collect();
+        self.scores.extend(taken);
     }
 
     /// The supports of a split under one ridge.
@@ -234,6 +248,12 @@ impl Scoring<'_, '_, '_> {
         Ok(cost)
     }
 
+    /// The ridges to select under that win unless others are clearly better: the stronger, the steadier.
+    fn preferred(&self) -> Vec<f64> {
+        let usual = self.usual.unwrap_or(f64::INFINITY);
+        self.selects.iter().copied().filter(|&select| select >= usual).collect()
+    }
+
     /// The ridge of the refit of a cell.
     pub fn refit_ridge(&self, key: Key) -> f64 {
         if self.refits.is_empty() { self.selects[key.2] } else { self.refits[key.2] }
@@ -264,7 +284,7 @@ impl Scoring<'_, '_, '_> {
             let problem = "no cell has a finite score: check the scorer, and that the rows held out can be scored";
             return Err(Error::Data(problem.to_string()));
         }
-        let table = CvTable::new(self.scorer.metric, used, cells)?.preferring(self.usual);
+        let table = CvTable::new(self.scorer.metric, used, cells)?.preferring(&self.preferred());
         Ok((nothing.into_iter().fold(table, CvTable::scaled), keys))
     }
 }
