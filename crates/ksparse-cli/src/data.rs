@@ -1,13 +1,13 @@
 //! A data file that has been read, and the task its target sets.
 
-use crate::args::data::DataArgs;
 use crate::args::loss::LossArgs;
 use crate::failure::{Failure, Result, in_file};
 use crate::report;
 use crate::screen::Screen;
 use ksparse::loss::{self, FAMILIES, Loss, TargetKind};
 use ksparse_io::model::LossSpec;
-use ksparse_io::{Labels, Need, Table, Target};
+use ksparse_io::{Labels, ReadOptions, Table, Target};
+use std::path::Path;
 use std::time::Instant;
 
 /// `Err` where a full matrix of this shape has no room: `what` says what it would be.
@@ -30,9 +30,9 @@ pub struct Data {
 
 impl Data {
     /// Reads a file, passing on what its reader thinks worth knowing.
-    pub fn read(args: &DataArgs, need: Need, screen: Screen) -> Result<Self> {
+    pub fn read_as(file: &Path, options: &ReadOptions, screen: Screen) -> Result<Self> {
         let started = Instant::now();
-        let table = ksparse_io::read(&args.data, &args.reading.options(need)?)?;
+        let table = ksparse_io::read(file, options)?;
         table.notes.iter().for_each(|note| screen.note(note));
         Ok(Self { table, seconds: started.elapsed().as_secs_f64() })
     }

@@ -12,6 +12,7 @@ mod commands;
 mod data;
 mod failure;
 mod interrupt;
+mod joint;
 mod model_file;
 mod network_file;
 mod outcome;

@@ -1,6 +1,6 @@
 //! Everything a fit needs before a solver is called: data, task, ridge, columns to keep, groups.
 
-use crate::args::data::DataArgs;
+use crate::args::data::ReadingArgs;
 use crate::args::loss::LossArgs;
 use crate::args::parse::Words;
 use crate::data::{Data, Task};
@@ -10,7 +10,7 @@ use crate::screen::Screen;
 use ksparse::Sparsity;
 use ksparse::select::Problem;
 use ksparse::sparsity::Partition;
-use ksparse_io::{Need, Table};
+use ksparse_io::Table;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,22 +28,19 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Reads the data and settles what the arguments left open.
-    pub fn read(
-        data: &DataArgs,
+    /// Settles what the arguments left open about data that have been read.
+    pub fn new(
+        data: Data,
+        reading: &ReadingArgs,
         loss: &LossArgs,
         keep: Option<&Words>,
         groups: Option<&Path>,
         screen: Screen,
     ) -> Result<Self> {
-        let (positive, offset) = (data.reading.positive.as_deref(), data.reading.offset.clone());
-        let data = Data::read(data, Need::Required, screen)?;
+        let (positive, offset) = (reading.positive.as_deref(), reading.offset.clone());
         let task = Task::new(&data.table, loss, positive, screen)?;
         let lambda = loss.lambda.unwrap_or(task.default_ridge);
-        let columns = keep.map_or(&[][..], |words| &words.0);
-        let mut keep = columns.iter().map(|name| data.table.feature(name)).collect::<ksparse_io::Result<Vec<_>>>()?;
-        keep.sort_unstable();
-        keep.dedup();
+        let keep = kept(keep, &data.table)?;
         let groups = groups.map(|file| read_groups(file, &data.table)).transpose()?;
         Ok(Self {
             data,
@@ -89,6 +86,15 @@ impl Prepared {
     pub fn blame(&self, error: ksparse::Error) -> Failure {
         Failure::from(error).within(&self.data.table.source)
     }
+}
+
+/// The columns to keep, ascending.
+pub fn kept(named: Option<&Words>, table: &Table) -> Result<Vec<usize>> {
+    let columns = named.map_or(&[][..], |words| &words.0);
+    let mut keep = columns.iter().map(|name| table.feature(name)).collect::<ksparse_io::Result<Vec<_>>>()?;
+    keep.sort_unstable();
+    keep.dedup();
+    Ok(keep)
 }
 
 /// A group of columns in every line of a file; empty lines and those that begin with # are passed over.

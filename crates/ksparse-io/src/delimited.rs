@@ -6,7 +6,7 @@
 use crate::assemble::from_full_rows;
 use crate::error::{Error, Place, Result};
 use crate::memory::Memory;
-use crate::options::{Format, Header, ReadOptions, WriteOptions};
+use crate::options::{Beside, Format, Header, ReadOptions, WriteOptions};
 use crate::roles::{self, Columns, Role};
 use crate::source::Source;
 use crate::table::{Table, Target};
@@ -32,12 +32,17 @@ struct Parsed {
     labels: Labels,
     weights: Vec<f64>,
     offset: Vec<f64>,
+    beside: [Vec<f64>; 3],
     rows: usize,
 }
 
 impl Held for Parsed {
     fn bytes(&self) -> usize {
-        self.values.bytes() + self.labels.bytes() + self.weights.bytes() + self.offset.bytes()
+        self.values.bytes()
+            + self.labels.bytes()
+            + self.weights.bytes()
+            + self.offset.bytes()
+            + self.beside.iter().map(Held::bytes).sum::<usize>()
     }
 }
 
@@ -58,17 +63,22 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
         return Err(Error::input(&*name, problem, no_header()));
     }
     let (mut values, mut labels, mut weights, mut offset) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut beside = [const { Vec::new() }; 3];
     for block in blocks {
         values.push(block.values);
         labels.push(block.labels);
         weights.extend(block.weights);
         offset.extend(block.offset);
+        beside.iter_mut().zip(block.beside).for_each(|(all, part)| all.extend(part));
     }
     let features: Vec<usize> = plan.columns(Role::Feature).collect();
     let mut table = Table::new(from_full_rows(&memory, values, features.len(), options.storage)?);
     table.target = plan.columns(Role::Target).next().map(|_| Labels::join(labels));
     table.weights = plan.columns(Role::Weights).next().map(|_| weights);
     table.offset = plan.columns(Role::Offset).next().map(|_| offset);
+    for ((which, values), out) in Beside::ALL.into_iter().zip(beside).zip(&mut table.beside) {
+        *out = plan.columns(Role::Beside(which)).next().map(|_| values);
+    }
     if let Some(names) = &plan.names {
         table.names = Some(features.iter().map(|&j| names[j].clone()).collect());
         table.target_name = plan.columns(Role::Target).next().map(|j| names[j].clone());
@@ -108,6 +118,7 @@ impl Plan {
                 Some(Role::Target) => out.labels.push(&field, place)?,
                 Some(Role::Weights) => out.weights.push(weight(finite(&field, place)?, place)?),
                 Some(Role::Offset) => out.offset.push(finite(&field, place)?),
+                Some(Role::Beside(which)) => out.beside[*which as usize].push(finite(&field, place)?),
                 Some(Role::Skip) | None => {}
             }
             count += 1;

@@ -45,7 +45,9 @@ impl Labels {
                 ),
                 Words::from("name those that count as +1 with ")
                     + Setting::Positive
-                    + " (a list or range, as in 1,4,11:20), or fit a regression ("
+                    + " (a list or range, as in 1,4,11:20), or take a loss for several ("
+                    + Setting::Loss
+                    + " multinomial) or for numbers ("
                     + Setting::Loss
                     + " squared)",
             )),
@@ -121,6 +123,25 @@ impl Labels {
             }
         }
     }
+}
+
+/// All labels of a target in ascending order, numbers by value and words by alphabet.
+pub fn all_labels(target: &Target) -> Vec<String> {
+    classes(target, usize::MAX)
+}
+
+/// The place of every row's label in such a list; `Err` for a label that is not in it.
+pub fn places(target: &Target, known: &[String]) -> Result<Vec<usize>> {
+    let place = |i: usize| {
+        let label = target.label(i);
+        known.iter().position(|name| *name == label).ok_or_else(|| {
+            Error::request(
+                format!("row {} has the label {label}, which the model does not know", i + 1),
+                format!("its labels are {}; leave such rows out, or fit again with them", known.join(", ")),
+            )
+        })
+    };
+    (0..target.len()).map(place).collect()
 }
 
 impl fmt::Display for Labels {

@@ -1,6 +1,7 @@
 //! What a reader or a writer may be told.
 
 use crate::error::{Error, Result, suggestion};
+use crate::words::Setting;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -145,6 +146,31 @@ pub enum Need {
     Absent,
 }
 
+/// Columns of numbers that are kept beside the features: what survival times are made of, the events apart, which are
+/// the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// When watching ended.
+    Time,
+    /// When it began.
+    Entry,
+    /// Which rows have a baseline in common.
+    Strata,
+}
+
+impl Beside {
+    /// All of them, in the order of [`ReadOptions::beside`] and [`Table::beside`](crate::Table::beside).
+    pub const ALL: [Self; 3] = [Self::Time, Self::Entry, Self::Strata];
+
+    pub(crate) fn setting(self) -> Setting {
+        match self {
+            Self::Time => Setting::Time,
+            Self::Entry => Setting::Entry,
+            Self::Strata => Setting::Strata,
+        }
+    }
+}
+
 /// How a matrix is to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Storage {
@@ -185,6 +211,8 @@ pub struct ReadOptions {
     pub weights: Option<String>,
     /// The column of offsets, which are added to predictions, by name or number.
     pub offset: Option<String>,
+    /// Columns of survival times, by name or number; see [`Beside`] for their order.
+    pub beside: [Option<String>; 3],
     /// Columns to leave out, by name or number.
     pub drop: Vec<String>,
     /// How to store the matrix.

@@ -90,6 +90,7 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
     let wide = full_size(&name, nrows, features.len())?.saturating_mul(size_of::<f64>());
     source.memory.take(wide, || format!("{nrows} x {} entries", features.len()))?;
     let (mut values, mut target, mut weights, mut offset) = (Vec::new(), None, None, None);
+    let mut beside = [None, None, None];
     for j in (0..names.len()).filter(|&j| roles[j] != Role::Skip) {
         let place = || Place::from(&*name).part(format!("column `{}`", names[j]));
         let column = column(&reader, j, nrows, &place)?;
@@ -114,6 +115,7 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
                     Role::Target => target = Some(Target::Numbers(numbers)),
                     Role::Weights => weights = Some(numbers),
                     Role::Offset => offset = Some(numbers),
+                    Role::Beside(which) => beside[which as usize] = Some(numbers),
                     _ => values.extend(numbers),
                 }
             }
@@ -121,6 +123,7 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
     }
     let mut table = Table::new(from_full_columns(&source.memory, nrows, features.len(), values, options.storage)?);
     (table.target, table.weights, table.offset, table.notes) = (target, weights, offset, notes);
+    table.beside = beside;
     table.target_name = roles.iter().position(|r| *r == Role::Target).map(|j| names[j].clone());
     table.names = Some(features.iter().map(|&j| names[j].clone()).collect());
     (table.format, table.compression, table.source) = (Format::Parquet, source.compression, name);

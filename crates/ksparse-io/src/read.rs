@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::memory::Memory;
 use crate::names::{NotFound, distinguish, find_column};
-use crate::options::{Format, Need, ReadOptions};
+use crate::options::{Beside, Format, Need, ReadOptions};
 use crate::roles::{self, Columns, Role};
 use crate::source::Source;
 use crate::table::{Matrix, MatrixRef, Table, Target};
@@ -113,7 +113,8 @@ fn take_columns(table: &mut Table, memory: &Memory, options: &ReadOptions) -> Re
     let found = |name: &String| find_column(name, table.names.as_deref(), table.ncols());
     let known = |name: &String| !matches!(found(name), Err(NotFound::Unknown(_)));
     let target = options.target.clone().filter(|name| options.need == Need::Required || known(name));
-    if target.is_none() && options.weights.is_none() && options.offset.is_none() && options.drop.is_empty() {
+    let others = [&options.weights, &options.offset].into_iter().chain(&options.beside);
+    if target.is_none() && others.flatten().next().is_none() && options.drop.is_empty() {
         return Ok(());
     }
     let words = vec![false; table.ncols()];
@@ -135,6 +136,11 @@ fn take_columns(table: &mut Table, memory: &Memory, options: &ReadOptions) -> Re
     }
     if let Some(j) = find(Role::Offset) {
         table.offset = Some(column(table, j)?);
+    }
+    for which in Beside::ALL {
+        if let Some(j) = find(Role::Beside(which)) {
+            table.beside[which as usize] = Some(column(table, j)?);
+        }
     }
     let kept: Vec<usize> = (0..roles.len()).filter(|&j| roles[j] == Role::Feature).collect();
     memory.take(12 * table.matrix.stored(), || "the remaining columns".into())?;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::names::{NotFound, find_column};
-use crate::options::{Need, ReadOptions};
+use crate::options::{Beside, Need, ReadOptions};
 use crate::words::{Setting, Words};
 
 /// What a column is for.
@@ -12,6 +12,7 @@ pub(crate) enum Role {
     Target,
     Weights,
     Offset,
+    Beside(Beside),
     Skip,
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn assign(columns: &Columns<'_>, options: &ReadOptions, notes: &mut V
             return Err(Error::input(
                 columns.file,
                 Words::from(option) + format!(": column {} has another use already", columns.call(j)),
-                "a column can be the target, the weights, the offset or left out, but only one of them",
+                "a column can be the target, the weights, the offset, a time or left out, but only one of them",
             ));
         }
         roles[j] = role;
@@ -62,6 +63,17 @@ pub(crate) fn assign(columns: &Columns<'_>, options: &ReadOptions, notes: &mut V
     }
     if let Some(name) = &options.offset {
         take(find(Setting::Offset, name)?, Role::Offset, Setting::Offset)?;
+    }
+    for (which, name) in Beside::ALL.into_iter().zip(&options.beside) {
+        match name.as_ref().map(|name| (name, find_column(name, columns.names, ncols))) {
+            None => {}
+            Some((_, Ok(j))) => take(j, Role::Beside(which), which.setting())?,
+            // Predicting needs no times.
+            Some((name, Err(NotFound::Unknown(_)))) if options.need == Need::Optional => {
+                notes.push(format!("there is no column `{name}`"));
+            }
+            Some((name, Err(no))) => return Err(complain(which.setting(), name, no)),
+        }
     }
     match (&options.target, options.need) {
         (_, Need::Absent) => {}

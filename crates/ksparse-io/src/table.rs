@@ -21,6 +21,8 @@ pub struct Table {
     pub weights: Option<Vec<f64>>,
     /// What is added to every prediction, finite.
     pub offset: Option<Vec<f64>>,
+    /// Times, entries and strata, finite; see [`Beside`](crate::Beside).
+    pub beside: [Option<Vec<f64>>; 3],
     /// Names of the features.
     pub names: Option<Vec<String>>,
     /// The file's format.
@@ -60,6 +62,7 @@ impl Table {
             target_name: None,
             weights: None,
             offset: None,
+            beside: [None, None, None],
             names: None,
             format: Format::Ksb,
             compression: None,
@@ -108,6 +111,7 @@ impl Table {
             target_name: self.target_name.clone(),
             weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
             offset: self.offset.as_ref().map(|o| rows.iter().map(|&i| o[i]).collect()),
+            beside: self.beside.clone().map(|b| b.map(|b| rows.iter().map(|&i| b[i]).collect())),
             names: self.names.clone(),
             format: self.format,
             compression: self.compression,

@@ -16,6 +16,12 @@ pub enum Setting {
     Weights,
     /// Which column has the offsets.
     Offset,
+    /// Which column has the survival times.
+    Time,
+    /// Which column has the times of entry.
+    Entry,
+    /// Which column has the strata.
+    Strata,
     /// Which columns are left out.
     Drop,
     /// Which labels count as +1.
@@ -44,6 +50,9 @@ impl Setting {
             Self::TargetFile => "target_file",
             Self::Weights => "weights",
             Self::Offset => "offset",
+            Self::Time => "time",
+            Self::Entry => "entry",
+            Self::Strata => "strata",
             Self::Drop => "drop",
             Self::Positive => "positive",
             Self::Features => "features",

@@ -85,6 +85,7 @@ fn can_stream(from: &Path, to: &Path, reading: &ReadOptions, writing: &WriteOpti
         || reading.target_file.is_some()
         || reading.weights.is_some()
         || reading.offset.is_some()
+        || reading.beside.iter().any(Option::is_some)
         || !reading.drop.is_empty();
     if !becomes || roles || !std::fs::metadata(from).is_ok_and(|file| file.is_file()) {
         return Ok(false);

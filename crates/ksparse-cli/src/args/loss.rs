@@ -5,14 +5,15 @@ use crate::failure::{Failure, Result};
 use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
-use ksparse::loss::{FAMILIES, Family, Parameter};
+use ksparse::loss::{FAMILIES, Family, JOINT_FAMILIES, Parameter, Ties};
 use std::fmt::Write;
 
 /// What is minimised, beside the data.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Model")]
 pub struct LossArgs {
-    /// How a prediction is charged for [default: logistic for a target with two labels, squared otherwise]
+    /// How a prediction is charged for [default: logistic for a target with two labels, multinomial for more words, cox
+    /// with --time, squared otherwise]
     #[arg(long, value_name = "NAME", value_parser = names())]
     pub loss: Option<String>,
 
@@ -26,6 +27,11 @@ pub struct LossArgs {
     /// Centre and scale the columns first; coefficients are reported for the columns as they are in the file
     #[arg(long, visible_alias = "standardise")]
     pub standardize: bool,
+
+    /// Events at one time under the loss cox: efron takes them out of the risk set one after the other, breslow leaves
+    /// them all in
+    #[arg(long, value_name = "NAME", default_value = "efron")]
+    pub ties: Ties,
 
     #[command(flatten)]
     pub parameters: Parameters,
@@ -88,11 +94,11 @@ impl clap::FromArgMatches for Parameters {
 }
 
 fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(
-        FAMILIES
-            .iter()
-            .map(|family| clap::builder::PossibleValue::new(family.name).aliases(family.aliases.iter().copied())),
-    )
+    let single = FAMILIES
+        .iter()
+        .map(|family| clap::builder::PossibleValue::new(family.name).aliases(family.aliases.iter().copied()));
+    let joint = JOINT_FAMILIES.iter().map(|family| clap::builder::PossibleValue::new(family.name));
+    PossibleValuesParser::new(single.chain(joint))
 }
 
 fn ridge() -> String {
@@ -114,6 +120,10 @@ pub fn explained() -> String {
             let (name, formula, about) = (family.name, family.formula, family.about);
             let _ = writeln!(text, "  {name:13}  {formula:width$}  {about}{}", option.unwrap_or_default());
         }
+    }
+    let _ = writeln!(text, "Losses of all rows together:");
+    for family in JOINT_FAMILIES {
+        let _ = writeln!(text, "  {:13}  {:width$}  {}", family.name, format!("for {}", family.target), family.about);
     }
     text
 }

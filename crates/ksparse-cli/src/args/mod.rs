@@ -1,6 +1,8 @@
 //! Options that several commands share: text in, checked values out.
 
+pub mod choice;
 pub mod data;
 pub mod loss;
 pub mod parse;
 pub mod solve;
+pub mod survival;

@@ -4,10 +4,13 @@ use crate::args::data::DataArgs;
 use crate::args::loss::{self, LossArgs};
 use crate::args::parse::{self, FitK, Words};
 use crate::args::solve::{self, SolverArgs};
+use crate::args::survival::SurvivalArgs;
 use crate::certified::{Certified, needs_ridge};
 use crate::choosing::{Request, ridges};
+use crate::data::Data;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
+use crate::joint::{self, Task};
 use crate::outcome::{Fitted, Times};
 use crate::output;
 use crate::prepared::Prepared;
@@ -45,6 +48,9 @@ pub struct FitArgs {
 
     #[command(flatten)]
     pub loss: LossArgs,
+
+    #[command(flatten)]
+    pub survival: SurvivalArgs,
 
     #[command(flatten)]
     pub solver: SolverArgs,
@@ -118,7 +124,12 @@ pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
 }
 
 fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
-    let prepared = Prepared::read(&args.data, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
+    let data = args.survival.read(&args.data, screen)?;
+    let reading = &args.data.reading;
+    if let Some(task) = Task::asked(&data, &args.loss, &args.survival, reading.positive.as_deref())? {
+        return fit_jointly(args, data, task, solver, screen);
+    }
+    let prepared = Prepared::new(data, reading, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
     let k = match args.k {
         FitK::Auto => return choose(args, &prepared, solver, screen),
         FitK::Given(k) => prepared.at_most_all(k, screen),
@@ -158,6 +169,34 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
         (&args.plot_gap, args.plot_gap.as_ref().and_then(|_| picture())),
     ];
     deliver(args, &fitted, times, &others, screen)
+}
+
+/// A target that is more than a number per row.
+fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, screen: Screen) -> Result<()> {
+    let others = [
+        ("--certify", args.certify.is_some()),
+        ("--plot-gap", args.plot_gap.is_some()),
+        ("--groups", args.groups.is_some()),
+        ("--trace", args.trace.is_some()),
+        ("--offset", args.data.reading.offset.is_some()),
+    ];
+    joint::fit::refuse(&task, &others)?;
+    let request = joint::fit::Request {
+        data,
+        task,
+        keep: args.keep.as_ref(),
+        survival: &args.survival,
+        loss: &args.loss,
+        choice: match args.k {
+            FitK::Auto => joint::fit::Choice::automatic(),
+            FitK::Given(k) => joint::fit::Choice::Given(k),
+        },
+        solver,
+        seed: args.solver.seed,
+        output: &args.output,
+        json: args.json,
+    };
+    joint::fit::run(&request, screen)
 }
 
 /// Chooses k and the ridges, and shows the model alone.

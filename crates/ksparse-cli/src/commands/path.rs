@@ -1,12 +1,16 @@
 //! `ksparse path`: every k of a range, and the choice among them.
 
+use crate::args::choice::ChoiceArgs;
 use crate::args::data::DataArgs;
 use crate::args::loss::LossArgs;
 use crate::args::parse::{self, Ks, Lambdas, Words};
 use crate::args::solve::SolverArgs;
-use crate::choosing::{Request, ridges, words};
+use crate::args::survival::SurvivalArgs;
+use crate::choosing::words;
+use crate::data::Data;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
+use crate::joint::{self, Task};
 use crate::outcome::{Fitted, Times};
 use crate::output;
 use crate::page;
@@ -55,6 +59,9 @@ pub struct PathArgs {
     pub loss: LossArgs,
 
     #[command(flatten)]
+    pub survival: SurvivalArgs,
+
+    #[command(flatten)]
     pub solver: SolverArgs,
 
     /// Write the chosen model here
@@ -72,33 +79,6 @@ pub struct PathArgs {
     /// Print one JSON object instead of a table
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-}
-
-/// How k is chosen.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Choice of k")]
-pub struct ChoiceArgs {
-    /// Choose by cross-validation with N folds (of equal shares of both classes, for labels) [default without -k: 5, or
-    /// 3 from 1000 rows on]
-    #[arg(long, value_name = "N", conflicts_with = "criterion", value_parser = clap::value_parser!(u64).range(2..))]
-    pub cv: Option<u64>,
-
-    /// Choose by an information criterion [default: ebic for the squared and the logistic loss]
-    #[arg(long, value_name = "NAME", value_parser = Criterion::NAMES)]
-    pub criterion: Option<String>,
-
-    /// What cross-validation measures [default: deviance]
-    #[arg(long, value_name = "NAME", conflicts_with = "criterion", value_parser = Metric::NAMES)]
-    pub metric: Option<String>,
-
-    /// Which of the models compared is taken: best, the best mean; lean, the smallest k nearly as good; 1se, the
-    /// smallest k within one standard error of the best [default: lean without -k, best with it]
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["criterion", "one_se"], value_parser = Rule::NAMES)]
-    pub rule: Option<String>,
-
-    /// The same as --rule 1se
-    #[arg(long, conflicts_with = "criterion")]
-    pub one_se: bool,
 }
 
 const AFTER: &str = "\
@@ -133,7 +113,12 @@ pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
 }
 
 fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
-    let prepared = Prepared::read(&args.data, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
+    let data = args.survival.read(&args.data, screen)?;
+    let reading = &args.data.reading;
+    if let Some(task) = Task::asked(&data, &args.loss, &args.survival, reading.positive.as_deref())? {
+        return choose_jointly(args, data, task, solver, screen);
+    }
+    let prepared = Prepared::new(data, reading, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
     if args.k.is_none() && args.choice.criterion.is_none() {
         return choose(args, &prepared, solver, screen);
     }
@@ -161,6 +146,38 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let (prepared, training) = (&prepared, &training);
     let report = PathReport { prepared, training, cells: &cells, choice, chosen, times, solved: &solved, made: None };
     deliver(args, &report, solver, screen)
+}
+
+/// Of a target that is more than a number per row: always by cross-validation.
+fn choose_jointly(args: &PathArgs, data: Data, task: Task, solver: &dyn Solver, screen: Screen) -> Result<()> {
+    let others = [
+        ("--criterion", args.choice.criterion.is_some()),
+        ("--plot", args.plot.is_some()),
+        ("--report", args.report.is_some()),
+        ("--groups", args.groups.is_some()),
+        ("--offset", args.data.reading.offset.is_some()),
+    ];
+    joint::fit::refuse(&task, &others)?;
+    let choice = &args.choice;
+    let request = joint::fit::Request {
+        data,
+        task,
+        keep: args.keep.as_ref(),
+        survival: &args.survival,
+        loss: &args.loss,
+        choice: joint::fit::Choice::Compared {
+            ks: args.k.as_ref().map(|ks| ks.0.clone()),
+            lambdas: args.lambdas.as_ref().map(|lambdas| lambdas.0.clone()),
+            folds: choice.cv.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
+            metric: choice.metric.as_deref().map(Metric::by_name).transpose()?,
+            rule: choice.rule(Rule::Best)?,
+        },
+        solver,
+        seed: args.solver.seed,
+        output: &args.output,
+        json: args.json,
+    };
+    joint::fit::run(&request, screen)
 }
 
 /// Chooses k and the ridges.
@@ -241,32 +258,6 @@ fn grid(args: &PathArgs, prepared: &Prepared, risk: &ksparse::Risk, screen: Scre
     grid.path.time_limit = args.solver.time_limit();
     grid.path.cancel = interrupt::token();
     grid
-}
-
-impl ChoiceArgs {
-    fn metric(&self) -> Result<Metric> {
-        Ok(self.metric.as_deref().map_or(Ok(Metric::Deviance), Metric::by_name)?)
-    }
-
-    fn rule(&self, default: Rule) -> Result<Rule> {
-        Ok(match &self.rule {
-            _ if self.one_se => Rule::OneStandardError,
-            Some(name) => Rule::by_name(name)?,
-            None => default,
-        })
-    }
-
-    /// All that a choice without a k needs.
-    fn request(&self, lambdas: Option<&Lambdas>, loss: &LossArgs, solver: &SolverArgs) -> Result<Request> {
-        Ok(Request {
-            folds: self.cv.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
-            metric: self.metric()?,
-            rule: self.rule(Rule::Lean)?,
-            lambdas: ridges(lambdas.map(|lambdas| &lambdas.0[..]), loss.lambda),
-            seed: solver.seed,
-            time_limit: solver.time_limit(),
-        })
-    }
 }
 
 /// How to choose, with all that needs.

@@ -1,8 +1,11 @@
 //! `ksparse predict`: a model applied to data, and how well it does where the truth is known.
 
 use crate::args::data::ReadingArgs;
+use crate::args::parse::{self, Lambdas};
+use crate::args::survival::SurvivalArgs;
 use crate::failure::{Failure, Result, worded};
-use crate::model_file;
+use crate::joint;
+use crate::model_file::{self, AnyModel};
 use crate::output;
 use crate::report::{self, Facts, significant};
 use crate::screen::Screen;
@@ -16,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Apply a model to data; with a target in the data, also say how well it does
 ///
 /// Predictions go to standard output, one per line, and scores to standard error; with -o predictions go to a file and
-/// scores to standard output. A prediction is a label, or a number under the squared loss.
+/// scores to standard output. A prediction is a label, a number, or under the loss cox the logarithm of a risk.
 ///
 /// Columns are matched by name where model and data have names, and by position otherwise: then there must be as many
 /// as the model was fitted on. svmlight data may lack columns, which are zero, and may have further ones, which are
@@ -34,13 +37,21 @@ pub struct PredictArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
+    #[command(flatten)]
+    pub survival: SurvivalArgs,
+
     /// Write the predictions here
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Predict the probability of the positive label (logistic loss)
+    /// Predict the probability of the positive label (logistic loss), or of every class (multinomial loss)
     #[arg(long, help_heading = "Output", conflicts_with = "decision")]
     pub proba: bool,
+
+    /// Predict the probability that nothing has happened by these times, separated by commas (cox loss)
+    #[arg(long, value_name = "TIMES", help_heading = "Output", value_parser = parse::lambdas,
+          conflicts_with_all = ["proba", "decision"])]
+    pub at: Option<Lambdas>,
 
     /// Predict x'w + b, whatever the loss
     #[arg(long, help_heading = "Output")]
@@ -85,7 +96,15 @@ struct PredictJson<'a> {
 pub fn run(args: &PredictArgs, screen: Screen) -> Result<()> {
     let inputs = [vec![args.model.clone()], args.reading.files(&args.data)].concat();
     output::check(&[&args.output], &inputs)?;
-    let model = model_file::load(&args.model)?;
+    let model = match model_file::load_any(&args.model)? {
+        AnyModel::Joint(model) => return joint::predict::run(args, &model, screen),
+        AnyModel::Single(model) => *model,
+    };
+    if args.at.is_some() || args.survival.time.is_some() {
+        let message =
+            format!("--at and --time are for a model of survival times, which {} is not", args.model.display());
+        return Err(Failure::Input(message));
+    }
     let loss = model.loss.build()?;
     if args.proba && loss.probability(0.0).is_none() {
         let message = format!(

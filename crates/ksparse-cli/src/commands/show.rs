@@ -1,7 +1,8 @@
 //! `ksparse show`: what a model file holds.
 
 use crate::failure::Result;
-use crate::model_file;
+use crate::joint;
+use crate::model_file::{self, AnyModel};
 use crate::outcome::{add_labels, coefficients};
 use crate::report::{Facts, significant};
 use crate::screen::Screen;
@@ -20,7 +21,11 @@ pub struct ShowArgs {
 }
 
 pub fn run(args: &ShowArgs, screen: Screen) -> Result<()> {
-    let model = model_file::load(&args.model)?;
+    let model = match model_file::load_any(&args.model)? {
+        AnyModel::Joint(model) if args.json => return screen.print(&model.to_json()),
+        AnyModel::Joint(model) => return screen.print(&joint::predict::show(&model)),
+        AnyModel::Single(model) => *model,
+    };
     if args.json {
         return screen.print(&model.to_json());
     }

@@ -103,7 +103,8 @@ fn targets_that_do_not_suit() {
     refused(&bench, "fit three.svm -k 1 --positive 7", 2, &["three.svm", "7"]);
     refused(&bench, "fit three.svm -k 1 --positive 3 --loss squared", 2, &["--positive"]);
     bench.file("words.csv", "x,y\n1,a\n2,b\n3,c\n");
-    refused(&bench, "fit words.csv -k 1", 2, &["words.csv", "3 classes (a, b, c)"]);
+    refused(&bench, "fit words.csv -k 1", 2, &["words.csv", "3 labels in 3 rows", "--target"]);
+    refused(&bench, "fit words.csv -k 1 --loss logistic", 2, &["words.csv", "3 classes (a, b, c)", "multinomial"]);
     refused(&bench, "fit words.csv -k 1 --loss squared", 2, &["words.csv", "`a`"]);
 }
 

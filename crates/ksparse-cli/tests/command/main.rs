@@ -10,6 +10,7 @@ mod fit;
 mod formats;
 mod graph;
 mod help;
+mod joint;
 mod outputs;
 mod path;
 mod predict;

@@ -47,7 +47,9 @@ pub use joint::{JointLoss, JointPoint};
 pub use logistic::Logistic;
 pub use multinomial::Multinomial;
 pub use poisson::Poisson;
-pub use registry::{FAMILIES, Family, Parameter, by_name, family};
+pub use registry::{
+    FAMILIES, Family, JOINT_FAMILIES, JOINT_RIDGE, JointFamily, Parameter, by_name, family, joint_family,
+};
 pub use responses::Responses;
 pub use robust::Robust;
 pub use squared::Squared;

@@ -95,6 +95,43 @@ pub fn family(name: &str) -> Result<&'static Family> {
     })
 }
 
+/// A loss of all predictions together, as front ends know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JointFamily {
+    /// As the command line and model files spell it.
+    pub name: &'static str,
+    /// What it takes for a target.
+    pub target: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+}
+
+/// All losses of that kind that front ends have a target for.
+pub const JOINT_FAMILIES: &[JointFamily] = &[
+    JointFamily {
+        name: "multinomial",
+        target: "three labels and more",
+        about: "a probability for every class; a column is in for all of them, and k counts columns",
+    },
+    JointFamily {
+        name: "cox",
+        target: "survival times and events",
+        about: "how columns multiply the hazard, by the partial likelihood",
+    },
+];
+
+/// The ridge of these losses when none is given: f may fall for ever without one.
+pub const JOINT_RIDGE: f64 = 1e-5;
+
+/// A joint loss's entry in the table, by its name.
+pub fn joint_family(name: &str) -> Result<&'static JointFamily> {
+    JOINT_FAMILIES.iter().find(|family| family.name == name).ok_or_else(|| {
+        let choices = JOINT_FAMILIES.iter().map(|family| family.name).collect::<Vec<_>>().join(", ");
+        Error::UnknownName { what: "loss", name: name.to_string(), choices }
+    })
+}
+
 /// A loss by its name, with its default parameter.
 pub fn by_name(name: &str) -> Result<Box<dyn Loss>> {
     family(name)?.build(None)

@@ -1,0 +1,184 @@
+//! Fits to such targets: one k, or the best of several by cross-validation.
+
+use super::Task;
+use super::report;
+use crate::args::loss::LossArgs;
+use crate::args::parse::Words;
+use crate::args::survival::SurvivalArgs;
+use crate::data::Data;
+use crate::failure::{Failure, Result};
+use crate::interrupt;
+use crate::outcome::Times;
+use crate::output;
+use crate::prepared::kept;
+use crate::progress::Watcher;
+use crate::report::count;
+use crate::screen::Screen;
+use ksparse::loss::JOINT_RIDGE;
+use ksparse::select::{CvTable, JointProblem, JointValidation, Metric, Rule};
+use ksparse::{LinearModel, Solution, Solver};
+use ksparse_io::joint_model::{FORMAT, JointModel, Row, SurvivalPart, VERSION};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// From so many rows on three folds tell as much as five do below.
+const MANY_ROWS: usize = 1000;
+
+/// What was asked for.
+pub struct Request<'a> {
+    pub data: Data,
+    pub task: Task,
+    pub keep: Option<&'a Words>,
+    pub survival: &'a SurvivalArgs,
+    pub loss: &'a LossArgs,
+    pub choice: Choice,
+    pub solver: &'a dyn Solver,
+    pub seed: u64,
+    pub output: &'a Option<PathBuf>,
+    pub json: bool,
+}
+
+/// Which k.
+pub enum Choice {
+    Given(usize),
+    Compared {
+        ks: Option<Vec<usize>>,
+        lambdas: Option<Vec<f64>>,
+        folds: Option<usize>,
+        metric: Option<Metric>,
+        rule: Rule,
+    },
+}
+
+impl Choice {
+    /// k and the ridge by cross-validation over ranges that suit the data.
+    pub fn automatic() -> Self {
+        Self::Compared { ks: None, lambdas: None, folds: None, metric: None, rule: Rule::Best }
+    }
+}
+
+/// `Err` for options that mean nothing here.
+pub fn refuse(task: &Task, options: &[(&str, bool)]) -> Result<()> {
+    match options.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::Input(format!("{option} is not for the {} loss: leave it out", task.loss()))),
+    }
+}
+
+/// A fit and what it took.
+struct Found {
+    solution: Solution,
+    models: Vec<LinearModel>,
+    k: usize,
+    lambda: f64,
+    table: Option<CvTable>,
+}
+
+pub fn run(request: &Request, screen: Screen) -> Result<()> {
+    let started = Instant::now();
+    let table = &request.data.table;
+    let problem = JointProblem {
+        weights: table.weights.as_deref(),
+        intercept: !request.loss.no_intercept,
+        standardize: request.loss.standardize,
+        ..JointProblem::new(table.design(), request.task.observed())
+    };
+    let keep = kept(request.keep, table)?;
+    let blame = |error: ksparse::Error| Failure::from(error).within(&table.source);
+    let found = match &request.choice {
+        Choice::Given(k) => one(request, &problem, *k, &keep, screen),
+        Choice::Compared { .. } => compared(request, &problem, &keep, screen),
+    }
+    .map_err(blame)?;
+    let baselines = problem.baselines(&found.models[0]).map_err(blame)?;
+    let times = Times { fit: started.elapsed().as_secs_f64(), read: request.data.seconds };
+    let survival = match &request.task {
+        Task::Survival(times) => Some(SurvivalPart {
+            ties: times.ties.to_string(),
+            time: request.survival.time.clone().unwrap_or_default(),
+            strata: request.survival.strata.clone(),
+            events: times.events.clone(),
+            labels: times.labels.clone(),
+            baselines: baselines.into_iter().map(Into::into).collect(),
+        }),
+        Task::Classes { .. } => None,
+    };
+    let rows = found.models[0].support.iter().enumerate().map(|(place, &column)| Row {
+        column,
+        feature: request.data.feature_name(column).map(str::to_string),
+        values: found.models.iter().map(|model| model.coefficients[place]).collect(),
+    });
+    let model = JointModel {
+        format: FORMAT.to_string(),
+        version: VERSION,
+        created_by: concat!("ksparse ", env!("CARGO_PKG_VERSION")).to_string(),
+        loss: request.task.loss().to_string(),
+        lambda: found.lambda,
+        k: found.k,
+        solver: request.solver.name().to_string(),
+        status: found.solution.status.code().to_string(),
+        objective: found.solution.value,
+        standardized: request.loss.standardize,
+        n: table.nrows(),
+        p: table.ncols(),
+        target: table.target_name.clone(),
+        outputs: request.task.outputs(),
+        intercepts: found.models.iter().map(|model| model.intercept).collect(),
+        coefficients: rows.filter(|row| row.values.iter().any(|v| *v != 0.0)).collect(),
+        survival,
+    };
+    let written = output::write_all(&[(request.output, request.output.is_some().then(|| model.to_json()))]);
+    if output::to_standard_output(&[request.output]) {
+        return written;
+    }
+    let text = match request.json {
+        true => report::json(&model, &found.solution, found.table.as_ref(), times),
+        false => {
+            let shape = format!("{}, read in {}", request.data.shape(), crate::report::seconds(times.read));
+            let path = request.output.as_deref().filter(|_| written.is_ok());
+            report::table(&model, &found.solution, found.table.as_ref(), times, &shape, path, screen.verbose)
+        }
+    };
+    screen.print(&text).and(written)
+}
+
+fn one(request: &Request, problem: &JointProblem, k: usize, keep: &[usize], screen: Screen) -> ksparse::Result<Found> {
+    let columns = problem.design.ncols() - keep.len();
+    if k > columns {
+        screen.warn(&format!("k = {k} is more than the {}: taking all of them", count(columns, "column")));
+    }
+    let (k, lambda) = (k.min(columns), request.loss.lambda.unwrap_or(JOINT_RIDGE));
+    let training = problem.on_all_rows()?;
+    let (risk, sparsity) = (training.risk.reridged(lambda)?, problem.sparsity(k, keep));
+    let watcher = Watcher::spinner(screen, request.solver.name());
+    let solve = || request.solver.solve(&risk, &sparsity, None, &mut |at| watcher.iteration(at));
+    let solution = interrupt::listening(solve)?;
+    Ok(Found { models: training.models(&solution), solution, k, lambda, table: None })
+}
+
+fn compared(request: &Request, problem: &JointProblem, keep: &[usize], screen: Screen) -> ksparse::Result<Found> {
+    let Choice::Compared { ks, lambdas, folds, metric, rule } = &request.choice else {
+        return Err(ksparse::Error::Cancelled);
+    };
+    let columns = problem.design.ncols() - keep.len();
+    let at_most = |ks: &Vec<usize>| {
+        let mut ks: Vec<usize> = ks.iter().map(|&k| k.min(columns)).collect();
+        ks.dedup();
+        ks
+    };
+    let validation = JointValidation {
+        ks: ks.as_ref().map(at_most),
+        lambdas: lambdas.clone().or(request.loss.lambda.map(|lambda| vec![lambda])),
+        keep: keep.to_vec(),
+        metric: *metric,
+        rule: *rule,
+        cancel: interrupt::token(),
+    };
+    let count = folds.unwrap_or(if problem.design.nrows() < MANY_ROWS { 5 } else { 3 });
+    let folds = problem.folds(count, request.seed)?;
+    let watcher = Watcher::spinner(screen, "cross-validation");
+    let solve = || validation.solve(problem, &folds.splits(), request.solver, &mut |at| watcher.fold(at));
+    let chosen = interrupt::listening(solve)?;
+    let (k, lambda, table) = (chosen.k, chosen.lambda, Some(chosen.table));
+    Ok(Found { solution: chosen.solution, models: chosen.models, k, lambda, table })
+}
