@@ -11,6 +11,7 @@ mod cli;
 mod commands;
 mod data;
 mod failure;
+mod hint;
 mod interrupt;
 mod joint;
 mod model_file;
@@ -31,7 +32,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
-        Err(refusal) => {
+        Err(mut refusal) => {
+            hint::at_what_is_meant(&mut refusal);
             // Help and version are refusals too, to standard output and with code 0. A closed pipe is no failure.
             let _ = refusal.print();
             return ExitCode::from(if refusal.use_stderr() { 2 } else { 0 });

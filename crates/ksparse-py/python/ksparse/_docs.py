@@ -136,9 +136,10 @@ cv : int, splitter, iterable, str or None, default=None
 scoring : str, callable or None, default=None
     A scorer of scikit-learn. None is minus the deviance, twice the mean loss on the rows held out.
 rule : {'lean', 'best', '1se'}, default='lean'
-    'best' takes the cell with the best mean score; 'lean' the smallest k nearly as good: within a quarter of a
-    standard error, or 3 % of what the best gains over a model without columns, scores smoothed over neighbouring k;
-    '1se' the smallest k (then the largest ridge) within one standard error of the best."""
+    'best' takes the cell with the best mean score; 'lean' the smallest k nearly as good: within a tenth of a standard
+    error, or 1 % of what the best gains over a model without columns, scores smoothed over neighbouring k and the
+    strongest ridge preferred unless another is clearly better; '1se' the smallest k (then the largest ridge) within one
+    standard error of the best."""
 
 CV_ATTRIBUTES = """k_ : int
     The k chosen.
@@ -180,7 +181,7 @@ scoring : str or None, default=None
     the mean partial log-likelihood of the others. Classes: 'deviance' (None) or 'error'. Responses: 'mse' (None).
 rule : {'best', 'lean', '1se'}, default='best'
     'best' takes the cell with the best mean score, '1se' the smallest k (then the largest ridge) within one standard
-    error of it, 'lean' the smallest k within a quarter of one, scores smoothed over neighbouring k."""
+    error of it, 'lean' the smallest k within a tenth of one, scores smoothed over neighbouring k."""
 
 JOINT_CV_ATTRIBUTES = """k_ : int
     The k chosen.
