@@ -40,7 +40,7 @@ pub trait JointLoss: Send + Sync + Debug {
         false
     }
 
-    /// Whether the Hessian is the same everywhere.
+    /// Whether L is a sum of squares: its Hessian the same everywhere and for every output, with nothing between two.
     fn is_quadratic(&self) -> bool {
         false
     }

@@ -281,6 +281,7 @@ impl Objective for JointRisk<'_> {
     fn profile(&self) -> Profile {
         let mut profile = Profile::of_gradients(self.dim());
         profile.quadratic = self.loss.is_quadratic();
+        profile.outputs = if profile.quadratic { self.outputs() } else { 1 };
         let outputs = self.outputs() as f64;
         let tied = if self.loss.ties_samples() { TIED } else { 1.0 };
         profile.gradient = self.design.cost() * outputs * tied;

@@ -17,6 +17,9 @@ pub struct Profile {
     pub quadratic: bool,
     /// There are places without a gradient, where points offer a subgradient.
     pub corners: bool,
+    /// The outputs of an f that is quadratic in each of them by the same Hessian, nothing standing between two:
+    /// coordinate `j outputs + c` is the j-th of output c. 1 for any other f.
+    pub outputs: usize,
     /// The work of one gradient.
     pub gradient: f64,
     /// The work of a block of the Hessian, for objectives whose points have one.
@@ -26,7 +29,7 @@ pub struct Profile {
 impl Profile {
     /// A smooth function of which only gradients are known, taken for a mean over a thousand samples.
     pub fn of_gradients(dim: usize) -> Self {
-        Self { quadratic: false, corners: false, gradient: 1000.0 * dim as f64, hessian: None }
+        Self { quadratic: false, corners: false, outputs: 1, gradient: 1000.0 * dim as f64, hessian: None }
     }
 }
 

@@ -118,14 +118,14 @@ impl Solver for Auto {
 impl Auto {
     fn search(&self, run: &mut Run, sparsity: &Sparsity, start: Option<&Solution>) -> Result<Solution> {
         let objective = run.objective;
-        if run.budget.is_grouped() {
-            let (at, status) = grouped::search(run, start)?;
-            return run.finish(at, status);
-        }
         if start.is_none()
             && let Some((mut answers, status)) = every_k::search(run, self.effort)?
             && let Some(at) = answers.pop()
         {
+            return run.finish(at, status);
+        }
+        if run.budget.is_grouped() {
+            let (at, status) = grouped::search(run, start)?;
             return run.finish(at, status);
         }
         let first = run.begin(start)?;

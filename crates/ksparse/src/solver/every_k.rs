@@ -22,11 +22,12 @@ const WORTHWHILE: f64 = 10.0;
 
 /// The ends of the flights that lead up to the run's k, as many of them as can be afforded.
 fn flights(run: &Run, effort: Effort) -> Result<Vec<usize>> {
-    let (objective, free, k) = (run.objective, &run.budget.free, run.budget.k);
-    let (profile, dim) = (objective.profile(), objective.dim());
-    let counted = dim - free.len();
-    let mut ends = Vec::new();
-    if !profile.quadratic && objective.narrowed(free)?.is_none() {
+    let (objective, k) = (run.objective, run.budget.k);
+    let (profile, mut ends) = (objective.profile(), Vec::new());
+    let Some(rows) = Rows::of(run) else { return Ok(ends) };
+    let dim = objective.dim() / rows.outputs;
+    let counted = dim - rows.free.len();
+    if !profile.quadratic && objective.narrowed(&rows.free)?.is_none() {
         return Ok(ends);
     }
     for end in FLIGHTS {
@@ -43,6 +44,37 @@ fn flights(run: &Run, effort: Effort) -> Result<Vec<usize>> {
     Ok(ends)
 }
 
+/// What is counted in k: coordinates, or the rows that the outputs of a coordinate make.
+struct Rows {
+    outputs: usize,
+    /// Those that are in at no charge, by number.
+    free: Vec<usize>,
+}
+
+impl Rows {
+    /// `None` where what is counted is neither.
+    fn of(run: &Run) -> Option<Self> {
+        let (budget, outputs) = (&run.budget, run.objective.profile().outputs);
+        if !budget.is_grouped() {
+            return Some(Self { outputs: 1, free: budget.free.clone() });
+        }
+        let rows = run.objective.dim() / outputs;
+        let all = |row: usize| row * outputs..(row + 1) * outputs;
+        let free: Vec<usize> = (0..rows).filter(|&row| all(row).all(|j| budget.is_free(j))).collect();
+        let counted = |row: usize| budget.unit(row * outputs).is_some_and(|unit| budget.members(unit).eq(all(row)));
+        let whole = (0..rows).all(|row| free.binary_search(&row).is_ok() || counted(row));
+        (outputs > 1 && whole).then_some(Self { outputs, free })
+    }
+
+    /// The coordinates of some rows and the free ones, ascending.
+    fn coordinates(&self, counted: &[usize]) -> Vec<usize> {
+        let rows = counted.iter().chain(&self.free);
+        let mut all: Vec<usize> = rows.flat_map(|row| row * self.outputs..(row + 1) * self.outputs).collect();
+        all.sort_unstable();
+        all
+    }
+}
+
 /// The work of a local search for k among all coordinates: growing forward, and as many exchanges again.
 fn local_search(profile: &Profile, dim: usize, k: usize) -> f64 {
     match profile.hessian {
@@ -56,22 +88,29 @@ fn local_search(profile: &Profile, dim: usize, k: usize) -> f64 {
 /// on a ladder is too dear for that k.
 pub(super) fn search(run: &mut Run, effort: Effort) -> Result<Option<(Vec<Iterate>, Status)>> {
     let cancel = run.cancel().clone();
-    let (objective, free) = (run.objective, run.budget.free.clone());
-    let (profile, dim) = (objective.profile(), objective.dim());
+    let objective = run.objective;
+    let Some(rows) = Rows::of(run) else { return Ok(None) };
+    let (profile, dim) = (objective.profile(), objective.dim() / rows.outputs);
     let ends = flights(run, effort)?;
     if ends.last().is_none_or(|&end| end < run.budget.k) {
         return Ok(None);
     }
     if !profile.quadratic {
-        return climb(run, &Curved::new(objective, &free, cancel), &ends, effort).map(Some);
+        return climb(run, &Curved::new(objective, &rows.free, cancel), &rows, &ends, effort).map(Some);
     }
     let origin = objective.at(SparseRef::ZERO)?;
     let (Some(hessian), Some(cost)) = (origin.hessian()?, profile.hessian) else { return Ok(None) };
-    let space = Space::new(&*origin, hessian, &free, cost.of(1, dim) / dim as f64, cancel)?;
-    climb(run, &space, &ends, effort).map(Some)
+    let space = Space::new(&*origin, hessian, &rows.free, cost.of(1, dim) / dim as f64, rows.outputs, cancel)?;
+    climb(run, &space, &rows, &ends, effort).map(Some)
 }
 
-fn climb<L: Landscape>(run: &mut Run, all: &L, ends: &[usize], effort: Effort) -> Result<(Vec<Iterate>, Status)> {
+fn climb<L: Landscape>(
+    run: &mut Run,
+    all: &L,
+    rows: &Rows,
+    ends: &[usize],
+    effort: Effort,
+) -> Result<(Vec<Iterate>, Status)> {
     let mut ladder = Ladder::new();
     let mut best = run.begin(None)?;
     // Data that are not finite are found out here.
@@ -80,7 +119,7 @@ fn climb<L: Landscape>(run: &mut Run, all: &L, ends: &[usize], effort: Effort) -
     let mut limit = None;
     for &end in ends {
         ladder.climb(all, end, work(&run.objective.profile()), effort.factor(), &mut |ladder| {
-            let next = minimum(run, ladder.best(run.budget.k))?;
+            let next = minimum(run, rows, ladder.best(run.budget.k))?;
             limit = if next.value < best.value {
                 let limit = run.record(&best, &next, None);
                 best = next;
@@ -95,7 +134,7 @@ fn climb<L: Landscape>(run: &mut Run, all: &L, ends: &[usize], effort: Effort) -
         }
     }
     for k in 1..=run.budget.k {
-        let at = minimum(run, ladder.best(k))?;
+        let at = minimum(run, rows, ladder.best(k))?;
         let before = &answers[k - 1];
         answers.push(if at.value < before.value { at } else { before.clone() });
     }
@@ -106,10 +145,9 @@ fn climb<L: Landscape>(run: &mut Run, all: &L, ends: &[usize], effort: Effort) -
     Ok((answers, limit.unwrap_or(Status::SupportStable)))
 }
 
-/// f at its minimum on some coordinates and the free ones.
-fn minimum(run: &Run, counted: &[usize]) -> Result<Iterate> {
-    let mut support: Vec<usize> = counted.iter().chain(&run.budget.free).copied().collect();
-    support.sort_unstable();
+/// f at its minimum on some rows and the free ones.
+fn minimum(run: &Run, rows: &Rows, counted: &[usize]) -> Result<Iterate> {
+    let support = rows.coordinates(counted);
     let zeros = vec![0.0; support.len()];
     run.refit(support, zeros, &InnerOptions::EXACT)
 }

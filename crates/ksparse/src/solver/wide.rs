@@ -12,6 +12,9 @@
 //! Each costs O(k p), and a row of H when a coordinate enters for the first time (one pass over the data; rows are
 //! kept). So a search that grows, exchanges and drops thousands of times never solves a system. An exchange gains no
 //! more than its newcomer alone would, which spares all but some fifty newcomers the comparison with every member.
+//!
+//! Where f has several outputs with one H (several responses), x and g have a column for each, and their squares above
+//! are sums over the outputs: a coordinate is then in for all of them.
 
 mod space;
 
@@ -94,13 +97,14 @@ pub(super) struct Wide<'s> {
     /// F in the order of entry, free coordinates first.
     support: Vec<usize>,
     free: usize,
-    /// The minimum on F, and f there.
+    /// The minimum on F, all outputs of a member together, and f there.
     x: Vec<f64>,
     value: f64,
     /// V by rows: one per member of F, over all coordinates.
     solved: Vec<Vec<f64>>,
     /// G^-1.
     inverse: Vec<Vec<f64>>,
+    /// Output by output.
     gradient: Vec<f64>,
     left: Vec<f64>,
     inside: Vec<bool>,
@@ -118,7 +122,8 @@ impl<'s> Wide<'s> {
     /// Takes j in.
     fn enter(&mut self, j: usize) -> Result<()> {
         let mut row = self.space.row(j)?;
-        self.work += ((2 * self.support.len() + 3) as f64 + NEW_ROWS * self.space.entry) * row.len() as f64;
+        let (outputs, size) = (self.space.outputs, row.len());
+        self.work += ((2 * self.support.len() + 2 + outputs) as f64 + NEW_ROWS * self.space.entry) * row.len() as f64;
         let shares: Vec<f64> = self.support.iter().map(|&a| row[a]).collect();
         let (fours, rest) = shares.as_chunks::<4>();
         for (c, four) in fours.iter().enumerate() {
@@ -129,14 +134,17 @@ impl<'s> Wide<'s> {
             axpy(-share, solved, &mut row);
         }
         let pivot = row[j];
-        let step = -self.gradient[j] / pivot;
-        self.value += 0.5 * self.gradient[j] * step;
-        axpy(step, &row, &mut self.gradient);
+        let mut steps = vec![0.0; outputs];
+        for (step, gradient) in steps.iter_mut().zip(self.gradient.chunks_mut(size)) {
+            *step = -gradient[j] / pivot;
+            self.value += 0.5 * gradient[j] * *step;
+            axpy(*step, &row, gradient);
+        }
         self.left.iter_mut().zip(&row).for_each(|(e, r)| *e -= r * (r / pivot));
         let answers: Vec<f64> = self.solved.iter().map(|solved| solved[j]).collect();
-        for (answer, (solved, x)) in answers.iter().zip(self.solved.iter_mut().zip(&mut self.x)) {
+        for (answer, (solved, x)) in answers.iter().zip(self.solved.iter_mut().zip(self.x.chunks_mut(outputs))) {
             axpy(-answer / pivot, &row, solved);
-            *x -= answer * step;
+            x.iter_mut().zip(&steps).for_each(|(x, step)| *x -= answer * step);
         }
         for (b, line) in self.inverse.iter_mut().enumerate() {
             line.iter_mut().zip(&answers).for_each(|(v, a)| *v += answers[b] * a / pivot);
@@ -147,39 +155,43 @@ impl<'s> Wide<'s> {
         row.iter_mut().for_each(|r| *r /= pivot);
         self.solved.push(row);
         self.support.push(j);
-        self.x.push(step);
+        self.x.extend(steps);
         self.inside[j] = true;
         Ok(())
     }
 
     /// Lets the member at a place go.
     fn leave(&mut self, place: usize) {
-        self.work += (self.support.len() + 2) as f64 * self.left.len() as f64;
+        let (outputs, size) = (self.space.outputs, self.left.len());
+        self.work += (self.support.len() + 1 + outputs) as f64 * size as f64;
         let j = self.support.remove(place);
-        let x = self.x.remove(place);
+        let x: Vec<f64> = self.x.drain(place * outputs..(place + 1) * outputs).collect();
         let solved = self.solved.remove(place);
         let mut column: Vec<f64> = self.inverse.iter().map(|line| line[place]).collect();
         let pivot = column.remove(place);
         self.inverse.remove(place);
-        let shift = x / pivot;
-        self.value += 0.5 * x * shift;
-        axpy(-shift, &solved, &mut self.gradient);
+        let shifts: Vec<f64> = x.iter().map(|x| x / pivot).collect();
+        for ((x, shift), gradient) in x.iter().zip(&shifts).zip(self.gradient.chunks_mut(size)) {
+            self.value += 0.5 * x * shift;
+            axpy(-shift, &solved, gradient);
+            gradient[j] = -shift;
+        }
         self.left.iter_mut().zip(&solved).for_each(|(e, v)| *e += v * v / pivot);
         for (b, &answer) in column.iter().enumerate() {
             let factor = answer / pivot;
             axpy(-factor, &solved, &mut self.solved[b]);
             self.solved[b][j] = -factor;
-            self.x[b] -= answer * shift;
+            self.x[b * outputs..(b + 1) * outputs].iter_mut().zip(&shifts).for_each(|(x, shift)| *x -= answer * shift);
             self.inverse[b].remove(place);
             self.inverse[b].iter_mut().zip(&column).for_each(|(v, c)| *v -= factor * c);
         }
-        (self.gradient[j], self.left[j]) = (-shift, 1.0 / pivot);
+        self.left[j] = 1.0 / pivot;
         self.inside[j] = false;
     }
 
     /// The member whose leaving costs least; the earlier of equals.
     fn cheapest(&self) -> usize {
-        let cost = |a: usize| self.x[a] * self.x[a] / self.inverse[a][a];
+        let cost = |a: usize| self.departure(a).1;
         (self.free..self.support.len()).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(self.free)
     }
 
@@ -190,7 +202,9 @@ impl<'s> Wide<'s> {
 
     /// Twice what f falls by when j enters.
     fn alone(&self, j: usize) -> f64 {
-        self.gradient[j] * self.gradient[j] / self.left[j]
+        let size = self.left.len();
+        let squares: f64 = (0..self.space.outputs).map(|c| self.gradient[c * size + j].powi(2)).sum();
+        squares / self.left[j]
     }
 
     /// The coordinate that lowers f most by entering, if by more than `least`; the smaller of equals.
@@ -215,7 +229,7 @@ impl<'s> Wide<'s> {
             .map(|j| (self.alone(j), j))
             .filter(|&(alone, j)| alone > best.0 && j != first && self.can_enter(j))
             .collect();
-        if others.len() > MANY {
+        if others.len() > MANY && self.space.outputs == 1 {
             self.compare_all(&mut best);
         } else {
             others.sort_unstable_by(better_first);
@@ -227,18 +241,25 @@ impl<'s> Wide<'s> {
         best.1
     }
 
-    /// What letting member a go costs: `x_a / d_a`, `1 / d_a` and `x_a^2 / d_a`.
-    fn departure(&self, a: usize) -> (f64, f64, f64) {
+    /// What letting member a go costs: `1 / d_a` and `x_a^2 / d_a`.
+    fn departure(&self, a: usize) -> (f64, f64) {
         let d = self.inverse[a][a];
-        (self.x[a] / d, 1.0 / d, self.x[a] * self.x[a] / d)
+        let squares: f64 = self.of_member(a).iter().map(|x| x * x).sum();
+        (1.0 / d, squares / d)
+    }
+
+    /// x_a, for every output.
+    fn of_member(&self, a: usize) -> &[f64] {
+        &self.x[a * self.space.outputs..(a + 1) * self.space.outputs]
     }
 
     /// Exchanges of every member for j; twice the gain of the best goes with it.
     fn compare(&self, j: usize, best: &mut (f64, Option<(usize, usize)>)) {
         for a in self.free..self.support.len() {
-            let ((shift, unit, cost), v) = (self.departure(a), self.solved[a][j]);
-            let slope = self.gradient[j] - v * shift;
-            let gain = slope * slope / (self.left[j] + v * v * unit) - cost;
+            let ((unit, cost), v, d) = (self.departure(a), self.solved[a][j], self.inverse[a][a]);
+            let slopes = self.of_member(a).iter().zip(self.gradient.chunks(self.left.len()));
+            let squares: f64 = slopes.map(|(x, gradient)| (gradient[j] - v * (x / d)).powi(2)).sum();
+            let gain = squares / (self.left[j] + v * v * unit) - cost;
             if gain > best.0 {
                 *best = (gain, Some((a, j)));
             }
@@ -252,7 +273,9 @@ impl<'s> Wide<'s> {
             (0..self.left.len()).map(|j| if self.can_enter(j) { self.left[j] } else { f64::INFINITY }).collect();
         for a in self.free..self.support.len() {
             let newcomers = (&self.gradient[..], &left[..]);
-            if let Some((gain, j)) = highest_newcomer(&self.solved[a], newcomers, self.departure(a), best.0) {
+            let (unit, cost) = self.departure(a);
+            let departure = (self.x[a] / self.inverse[a][a], unit, cost);
+            if let Some((gain, j)) = highest_newcomer(&self.solved[a], newcomers, departure, best.0) {
                 *best = (gain, Some((a, j)));
             }
         }
@@ -330,7 +353,7 @@ mod tests {
             let risk = Risk::new(&data.design, &data.target, Squared::default()).unwrap().with_ridge(1e-3).unwrap();
             let risk = risk.with_intercept();
             let zero = risk.at(SparseRef::ZERO).unwrap();
-            let space = Space::new(&*zero, zero.hessian().unwrap().unwrap(), &[14], 30.0, Cancel::NEVER).unwrap();
+            let space = Space::new(&*zero, zero.hessian().unwrap().unwrap(), &[14], 30.0, 1, Cancel::NEVER).unwrap();
             let mut state = space.begin(&[]).unwrap();
             let rng = &mut rand_chacha::ChaCha8Rng::seed_from_u64(seed);
             for _ in 0..60 {

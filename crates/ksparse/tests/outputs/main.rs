@@ -279,3 +279,28 @@ fn what_cannot_be_is_refused() {
     assert!((far.at(&[5000.0, 0.0, 0.0, 5000.0]).value() - 0.0).abs() < 1e-12);
     assert!((far.at(&[0.0, 5000.0, 5000.0, 0.0]).value() - 5000.0).abs() < 1e-9);
 }
+
+/// Where columns outnumber rows: no column taken out for another lowers f, whichever two they are.
+#[test]
+fn no_exchange_improves_several_responses() {
+    for seed in 0..4 {
+        let data = Data::new(20, 30, 60 + seed);
+        let risk = if seed % 2 == 0 { data.risk("responses") } else { data.risk("responses").with_intercept() };
+        let found = Auto::default().fit(&risk, &Sparsity::new(5).in_groups(risk.groups())).unwrap();
+        let columns = risk.models(&found)[0].support.clone();
+        let value = |columns: &[usize]| {
+            let mut support: Vec<usize> = columns.iter().flat_map(|j| j * OUTPUTS..(j + 1) * OUTPUTS).collect();
+            support.extend_from_slice(risk.free());
+            support.sort_unstable();
+            let mut x = vec![0.0; support.len()];
+            minimise(&mut *risk.restrict(&support).unwrap(), &mut x, &InnerOptions::EXACT).unwrap().value
+        };
+        assert!((value(&columns) - found.value).abs() < 1e-10);
+        for out in &columns {
+            for new in (0..30).filter(|j| !columns.contains(j)) {
+                let other: Vec<usize> = columns.iter().copied().filter(|j| j != out).chain([new]).collect();
+                assert!(value(&other) >= found.value - 1e-9, "seed {seed}: {new} for {out}");
+            }
+        }
+    }
+}

@@ -138,8 +138,20 @@ impl Hessian for AtPoint<'_> {
             for d in 0..outputs {
                 let Some((sign, weights)) = self.loss.weights(c, d) else { continue };
                 let (columns, right) = of_output(right, d, outputs);
+                if left.is_empty() || right.is_empty() {
+                    continue;
+                }
                 let mut part = Mat::zeros(left.len(), right.len());
-                self.risk.design.cross(&left, &right, &weights, MatrixMut::over(&mut part));
+                if left.len() == 1 && right.iter().copied().eq(0..self.risk.design.ncols()) {
+                    // A whole row: one pass over the data.
+                    let (mut column, mut row) = (vec![0.0; weights.len()], vec![0.0; right.len()]);
+                    self.risk.design.mul(SparseRef::new(&left, &[1.0]), &mut column);
+                    column.iter_mut().zip(&*weights).for_each(|(x, w)| *x *= w);
+                    self.risk.design.tmul(&column, &mut row);
+                    row.into_iter().enumerate().for_each(|(b, v)| part[(0, b)] = v);
+                } else {
+                    self.risk.design.cross(&left, &right, &weights, MatrixMut::over(&mut part));
+                }
                 for (b, &column) in columns.iter().enumerate() {
                     rows.iter().enumerate().for_each(|(a, &row)| out[(row, column)] = sign * part[(a, b)]);
                 }

@@ -13,6 +13,7 @@ const MEMORY: usize = 256 << 20;
 /// Rows of H, each computed once while there is room for them.
 struct Rows<'a> {
     hessian: &'a dyn Hessian,
+    /// Every coordinate, of the first output where there are several.
     all: Vec<usize>,
     rows: Vec<OnceLock<Arc<[f64]>>>,
     /// Rows that may still be kept.
@@ -27,7 +28,7 @@ impl Rows<'_> {
             return Ok(Arc::clone(row));
         }
         let mut row = faer::Mat::zeros(1, self.all.len());
-        self.hessian.block(&[j], &self.all, MatrixMut::over(&mut row))?;
+        self.hessian.block(&[self.all[j]], &self.all, MatrixMut::over(&mut row))?;
         let row: Arc<[f64]> = (0..self.all.len()).map(|m| row[(0, m)]).collect();
         if self.room.fetch_update(Relaxed, Relaxed, |room| room.checked_sub(1)).is_ok() {
             let _ = self.rows[j].set(Arc::clone(&row));
@@ -42,9 +43,11 @@ pub(in crate::solver) struct Space<'a> {
     rows: Arc<Rows<'a>>,
     /// Ascending; everything else here goes by places in this list.
     pub(super) coordinates: Vec<usize>,
-    /// f and its gradient at 0.
+    /// f and its gradient at 0, output by output.
     pub(super) value: f64,
     pub(super) gradient: Vec<f64>,
+    /// Outputs that have the Hessian in common.
+    pub(super) outputs: usize,
     pub(super) diagonal: Vec<f64>,
     /// Coordinates that are in and not counted in k.
     pub(super) free: &'a [usize],
@@ -54,19 +57,21 @@ pub(in crate::solver) struct Space<'a> {
 }
 
 impl<'a> Space<'a> {
-    /// All coordinates of the f that is at 0 in `origin`; `entry` is what an entry of H costs.
+    /// All coordinates of the f that is at 0 in `origin`, or where it has several outputs all coordinates of one of
+    /// them; `entry` is what an entry of H costs.
     pub fn new(
         origin: &'a dyn Point,
         hessian: &'a dyn Hessian,
         free: &'a [usize],
         entry: f64,
+        outputs: usize,
         cancel: Cancel,
     ) -> Result<Self> {
-        let all: Vec<usize> = (0..origin.gradient()?.len()).collect();
+        let all: Vec<usize> = (0..origin.gradient()?.len()).step_by(outputs).collect();
         let rows = all.iter().map(|_| OnceLock::new()).collect();
         let room = AtomicUsize::new(MEMORY / 8 / all.len().max(1));
-        let coordinates = all.clone();
-        Self::over(origin, Arc::new(Rows { hessian, all, rows, room, cancel }), free, entry, coordinates)
+        let coordinates = (0..all.len()).collect();
+        Self::over(origin, Arc::new(Rows { hessian, all, rows, room, cancel }), free, entry, outputs, coordinates)
     }
 
     fn over(
@@ -74,16 +79,20 @@ impl<'a> Space<'a> {
         rows: Arc<Rows<'a>>,
         free: &'a [usize],
         entry: f64,
+        outputs: usize,
         coordinates: Vec<usize>,
     ) -> Result<Self> {
         let mut diagonal = vec![0.0; coordinates.len()];
-        rows.hessian.diagonal_at(&coordinates, &mut diagonal)?;
+        let of_first: Vec<usize> = coordinates.iter().map(|j| j * outputs).collect();
+        rows.hessian.diagonal_at(&of_first, &mut diagonal)?;
         let gradient = origin.gradient()?;
+        let of = |c: usize| coordinates.iter().map(move |j| gradient[j * outputs + c]);
         Ok(Self {
             origin,
             rows,
             value: origin.value(),
-            gradient: coordinates.iter().map(|&j| gradient[j]).collect(),
+            gradient: (0..outputs).flat_map(of).collect(),
+            outputs,
             diagonal,
             free,
             counted: coordinates.iter().map(|j| free.binary_search(j).is_err()).collect(),
@@ -101,6 +110,6 @@ impl<'a> Space<'a> {
 
     /// The same over some of the coordinates.
     pub(super) fn part(&self, coordinates: Vec<usize>) -> Result<Self> {
-        Self::over(self.origin, Arc::clone(&self.rows), self.free, self.entry, coordinates)
+        Self::over(self.origin, Arc::clone(&self.rows), self.free, self.entry, self.outputs, coordinates)
     }
 }
