@@ -99,7 +99,7 @@ impl Landscape for Curved<'_> {
         Self: 's;
 
     // Fewer answers are no better than their neighbours than on a quadratic f without a ridge, and each look is dearer.
-    const PATIENCE: (usize, usize) = (2, 20);
+    const PATIENCE: (usize, usize) = (3, 20);
 
     fn coordinates(&self) -> &[usize] {
         &self.coordinates

@@ -205,11 +205,11 @@ impl Ladder {
     /// A rung with answers, the lower ones more often: a local search costs k^2 there, and is news further up as well
     /// (k^-1.5 .172, k^-1 .188, k^-.5 .187, all alike .192, the higher ones more often .200, the highest alone .238).
     /// Less often, too, the longer nothing was news on it: low rungs are soon as good as they will be. (Half as often
-    /// after 3 starts; six sets, 4 seeds: never .184, after 30 .146, 10 .144, 3 .147, 1 .142; logistic loss without
+    /// after 10 starts; six sets, 4 seeds: never .184, after 30 .146, 10 .144, 3 .147, 1 .142; logistic loss without
     /// standardisation .251, .252, .228, .210, .182.)
     fn rung(&mut self) -> usize {
         let (low, high) = (*self.flight.start(), self.highest().unwrap_or(*self.flight.start()));
-        let weight = |k: usize| (k as f64).powf(-1.5) / (1.0 + self.quiet[k] / 3.0);
+        let weight = |k: usize| (k as f64).powf(-1.5) / (1.0 + self.quiet[k] / 10.0);
         let mut left = self.rng.random::<f64>() * (low..=high).map(weight).sum::<f64>();
         let past = |k: &usize| {
             left -= weight(*k);
