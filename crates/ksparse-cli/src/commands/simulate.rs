@@ -7,7 +7,7 @@ use crate::output;
 use crate::report::{self, Facts};
 use crate::screen::Screen;
 use ksparse::Risk;
-use ksparse::design::Design;
+use ksparse::design::{Dense, Design};
 use ksparse::simulate::{self, Correlation, Simulated, Text};
 use ksparse_io::model::{Coefficient, FORMAT, LossSpec, Model, VERSION};
 use ksparse_io::{Format, Labels, Matrix, Table, Target, WriteOptions};
@@ -20,6 +20,9 @@ use std::path::PathBuf;
 ///   logistic    labels with P(+1) = sigma(2 w'x); rows N(0, Sigma), coefficients N(0, 1)
 ///   sensing     y = X w without noise, X with entries N(0, 1/n)
 ///   two-means   y = X w + noise, the true columns correlated among themselves (DIHT paper)
+///   poisson     counts with mean exp(w'x)
+///   multinomial labels class1 to class3 with probabilities proportional to exp(w_c'x), the same columns for all
+///   cox         survival times in a column `time`, y says whether the event happened; hazards exp(w'x)
 ///   text        bags of words with tf-idf values, labels as in logistic; 500 true columns
 ///   precision   gaussian rows whose precision matrix is sparse, no target
 ///
@@ -33,7 +36,8 @@ use std::path::PathBuf;
 #[command(verbatim_doc_comment)]
 pub struct SimulateArgs {
     /// The model of the data
-    #[arg(value_name = "MODEL", value_parser = ["linear", "logistic", "sensing", "two-means", "text", "precision"])]
+    #[arg(value_name = "MODEL", value_parser = ["linear", "logistic", "sensing", "two-means", "poisson",
+          "multinomial", "cox", "text", "precision"])]
     pub model: String,
 
     /// Rows
@@ -50,7 +54,7 @@ pub struct SimulateArgs {
     #[arg(short = 'k', long, value_name = "K", default_value_t = 10)]
     pub nonzeros: u32,
 
-    /// Correlation of neighbouring columns [linear, logistic]
+    /// Correlation of neighbouring columns [linear, logistic, poisson, multinomial, cox]
     #[arg(long, value_name = "R", default_value = "0", value_parser = parse::correlation, allow_hyphen_values = true)]
     pub correlation: f64,
 
@@ -75,7 +79,7 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub format: Option<String>,
 
-    /// Write the true model here, as a model file (precision: the edges, as JSON)
+    /// Write the true model here, as a model file (precision: the edges; multinomial, cox: the coefficients, as JSON)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub truth: Option<PathBuf>,
 }
@@ -91,23 +95,24 @@ pub fn run(args: &SimulateArgs, screen: Screen) -> Result<()> {
         _ => check_room(n, p, "a matrix")?,
     }
     let (table, truth) = match args.model.as_str() {
-        "linear" => with_truth(simulate::linear(n, p, k, correlation, args.noise, seed), Matrix::Dense, false)?,
-        "logistic" => with_truth(simulate::logistic(n, p, k, correlation, seed), Matrix::Dense, true)?,
-        "sensing" => with_truth(simulate::compressed_sensing(n, p, k, seed), Matrix::Dense, false)?,
-        "two-means" => with_truth(simulate::two_means(n, p, k, seed), Matrix::Dense, false)?,
-        "text" => with_truth(simulate::text(&Text { n, p, mean_tokens: args.tokens }, seed), Matrix::Sparse, true)?,
+        "linear" => with_truth(simulate::linear(n, p, k, correlation, args.noise, seed), Matrix::Dense, "squared")?,
+        "logistic" => with_truth(simulate::logistic(n, p, k, correlation, seed), Matrix::Dense, "logistic")?,
+        "sensing" => with_truth(simulate::compressed_sensing(n, p, k, seed), Matrix::Dense, "squared")?,
+        "poisson" => with_truth(simulate::poisson(n, p, k, correlation, seed), Matrix::Dense, "poisson")?,
+        "multinomial" => classes(simulate::multinomial(n, p, k, CLASSES, correlation, seed)),
+        "cox" => survival(simulate::cox(n, p, k, correlation, seed))?,
+        "two-means" => with_truth(simulate::two_means(n, p, k, seed), Matrix::Dense, "squared")?,
+        "text" => {
+            with_truth(simulate::text(&Text { n, p, mean_tokens: args.tokens }, seed), Matrix::Sparse, "logistic")?
+        }
         _ => precision(n, p, seed),
     };
     write(args, table, &truth, screen)
 }
 
 /// Data with a target, and the truth as a model file.
-fn with_truth<D: Design>(
-    data: Simulated<D>,
-    matrix: impl FnOnce(D) -> Matrix,
-    labels: bool,
-) -> Result<(Table, String)> {
-    let name = if labels { "logistic" } else { "squared" };
+fn with_truth<D: Design>(data: Simulated<D>, matrix: impl FnOnce(D) -> Matrix, name: &str) -> Result<(Table, String)> {
+    let labels = name == "logistic";
     let spec = LossSpec { name: name.to_string(), parameter: labels.then_some(2.0) };
     let objective = {
         let risk = Risk::new(&data.design, &data.target[..], spec.build()?)?;
@@ -145,6 +150,38 @@ fn with_truth<D: Design>(
         ..Table::new(matrix(data.design))
     };
     Ok((table, model.to_json()))
+}
+
+/// Classes of a simulated target.
+const CLASSES: usize = 3;
+
+fn columns(p: usize) -> Vec<String> {
+    (1..=p).map(|j| format!("x{j}")).collect()
+}
+
+/// Labels in words, and the rows of true coefficients.
+fn classes(data: Simulated<Dense<'static>>) -> (Table, String) {
+    let names = columns(data.design.ncols());
+    let rows: Vec<&[f64]> = data.coefficients.chunks(CLASSES).collect();
+    let truth = report::json(&serde_json::json!({ "support": data.support, "coefficients": rows }));
+    let labels = data.target.iter().map(|class| format!("class{}", class + 1.0)).collect();
+    let target = Some(Target::Text(labels));
+    let table = Table { target, target_name: Some("y".to_string()), ..Table::new(Matrix::Dense(data.design)) };
+    (Table { names: Some(names), ..table }, truth)
+}
+
+/// Times in a last column, events for a target, and the true coefficients.
+fn survival((data, event): (Simulated<Dense<'static>>, Vec<bool>)) -> Result<(Table, String)> {
+    let (n, p) = (data.design.nrows(), data.design.ncols());
+    let mut values: Vec<f64> = (0..p).flat_map(|j| data.design.column(j).to_vec()).collect();
+    values.extend(&data.target);
+    let mut names = columns(p);
+    names.push("time".to_string());
+    let truth = report::json(&serde_json::json!({ "support": data.support, "coefficients": data.coefficients }));
+    let target = Some(Target::Numbers(event.iter().map(|&event| f64::from(u8::from(event))).collect()));
+    let matrix = Matrix::Dense(Dense::from_columns(n, p + 1, values)?);
+    let table = Table { target, target_name: Some("y".to_string()), names: Some(names), ..Table::new(matrix) };
+    Ok((table, truth))
 }
 
 /// Gaussian rows, and the edges of their graph.

@@ -146,3 +146,24 @@ fn what_cannot_be_is_refused_with_a_remedy() {
     bench.file("renamed.csv", &renamed);
     refused("predict kinds.json renamed.csv --drop days,died,late,site", "no column `b`");
 }
+
+/// What is simulated is found again.
+#[test]
+fn simulated_families_are_fitted() {
+    let bench = Bench::new();
+    for (model, options) in [("poisson", "--loss poisson"), ("multinomial", ""), ("cox", "--time time --event y")] {
+        bench.ok(&format!("simulate {model} -n 400 -p 30 -k 3 --seed 4 -o {model}.csv --truth {model}.json"));
+        let fit = bench.json(&format!("fit {model}.csv -k 3 {options} --json"));
+        let truth: serde_json::Value = serde_json::from_str(&bench.read(&format!("{model}.json"))).unwrap();
+        let support = match truth.get("support") {
+            Some(support) => indices(support),
+            None => truth["coefficients"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|c| c["column"].as_u64().unwrap() as usize)
+                .collect(),
+        };
+        assert_eq!(indices(&fit["support"]), support, "{model}");
+    }
+}

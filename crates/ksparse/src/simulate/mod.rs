@@ -7,6 +7,7 @@
 //! | [`compressed_sensing`] | gaussian measurements, no noise | the setting of HTP and IHT |
 //! | [`text`] | word counts with tf-idf values, labels from a sparse logistic model | stands in for rcv1 and news20 |
 //! | [`two_means`] | correlated relevant features beside independent ones | DIHT paper, estimation accuracy |
+//! | [`poisson`], [`multinomial`], [`cox`] | counts, classes, survival times from sparse models | |
 //! | [`precision`] | gaussian samples with a sparse precision matrix | GraHTP papers, covariance selection |
 //!
 //! A seed determines every bit, whatever the number of threads. The rows, the truth and the noise come from separate
@@ -21,9 +22,11 @@
 //! assert_eq!((data.target.len(), data.support.len(), data.coefficients.len()), (100, 3, 3));
 //! ```
 
+mod families;
 mod precision;
 mod text;
 
+pub use families::{cox, multinomial, poisson};
 pub use precision::{PrecisionSample, precision};
 pub use text::{Text, text};
 
