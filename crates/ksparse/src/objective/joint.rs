@@ -31,7 +31,7 @@ const TIED: f64 = 4.0;
 ///
 /// ```
 /// use ksparse::{Auto, Solver, Sparsity, design::Dense, loss::{Cox, Survival}, objective::JointRisk};
-/// let x = Dense::from_columns(4, 2, vec![1.0, 0.0, 3.0, 2.0, 0.0, 1.0, 0.0, 0.5])?;
+/// let x = Dense::from_columns(4, 2, vec![2.0, 0.0, 3.0, 1.0, 1.0, 1.0, 0.0, 0.0])?;
 /// let cox = Cox::new(&Survival::new(&[2.0, 4.0, 1.0, 3.0], &[true, true, true, false]))?;
 /// let risk = JointRisk::new(&x, cox)?.with_ridge(0.1)?;
 /// let model = risk.model(&Auto::default().fit(&risk, &Sparsity::new(1))?);
