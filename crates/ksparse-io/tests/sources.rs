@@ -97,3 +97,16 @@ fn the_libraries_can_be_packaged() {
         assert!(file.is_file(), "{} is missing", file.display());
     }
 }
+#[test]
+fn files_are_short_and_lines_narrow() {
+    for end in [".rs", ".py"] {
+        for (name, text) in all(end) {
+            let lines = text.lines().count();
+            assert!(lines <= 400, "{name} has {lines} lines: what does it do that belongs elsewhere?");
+            for (number, line) in text.lines().enumerate() {
+                let width = line.chars().count();
+                assert!(width <= 120, "{name}:{} is {width} columns wide", number + 1);
+            }
+        }
+    }
+}

@@ -54,7 +54,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`design`] | the data, seen through products: dense, sparse, standardised, row subsets |
-//! | [`loss`] | for numbers squared, robust, Poisson, gamma; for labels logistic, squared hinge, Huber, hinge; their conjugates |
+//! | [`loss`] | numbers: squared, robust, Poisson, gamma; labels: logistic, squared hinge, Huber, hinge; conjugates |
 //! | [`objective`] | what is minimised: [`Risk`], [`Custom`], the trait [`Objective`]; [`LinearModel`] |
 //! | [`sparsity`] | k, free coordinates, groups, the k largest with deterministic ties |
 //! | [`restricted`] | minimising on a fixed support: Newton, conjugate gradients, L-BFGS |

@@ -2,8 +2,8 @@
 //!
 //! `min ||y - X b||^2 / (2 n) + mu ||b||_1` along fifty falling mu by coordinate descent on the columns in use, all
 //! columns being looked at before a mu is done. The relaxed lasso mixes an answer with the least squares fit on its
-//! columns, `gamma b + (1 - gamma) b_LS`, ten gamma from 0 to 1 (N. Meinshausen 2007, in the form of Hastie, Tibshirani,
-//! Tibshirani 2020).
+//! columns, `gamma b + (1 - gamma) b_LS`, ten gamma from 0 to 1 (N. Meinshausen 2007, in the form of Hastie,
+//! Tibshirani, Tibshirani 2020).
 
 use crate::frame::Result;
 use ksparse::design::{Dense, Design};

@@ -10,7 +10,8 @@
 //! Written as terms t, each with its weight m_t and its risk set u_t (a distribution over the samples):
 //!
 //! ```text
-//! L = sum_t m_t log S_t - sum c_i z_i,    dL/dz = sum_t m_t u_t - c (events),    H = diag(sum_t m_t u_t) - sum_t m_t u_t u_t'
+//! L = sum_t m_t log S_t - sum c_i z_i,    dL/dz = sum_t m_t u_t - c (events),
+//! H = diag(sum_t m_t u_t) - sum_t m_t u_t u_t'
 //! ```
 //!
 //! Exponentials are taken relative to the largest prediction of their stratum: nothing overflows, and terms whose risk

@@ -13,21 +13,19 @@
 //! coordinates have one scale. [`Risk::model`] and [`Risk::start`] translate.
 
 mod losses;
+mod objective;
 mod offset;
 mod on_support;
 mod point;
+mod units;
 
-use super::{BlockCost, LinearModel, Objective, Point, Profile, Samples};
+use super::Samples;
 use crate::design::moments::Moments;
 use crate::design::{Design, Picked, Scaled, WithIntercept};
 use crate::error::{Error, Result, check_len, check_option, check_weights};
 use crate::kernels;
-use crate::loss::{Loss, Smoothness};
-use crate::restricted::Restricted;
-use crate::solver::Solution;
+use crate::loss::Loss;
 use crate::sparsity::SparseRef;
-use on_support::RestrictedRisk;
-use point::RiskPoint;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
@@ -286,43 +284,6 @@ impl<'a> Risk<'a> {
         self.design.ncols() - self.free.len()
     }
 
-    /// The solution as a model: intercept apart.
-    pub fn model(&self, solution: &Solution) -> LinearModel {
-        let mut model = LinearModel::default();
-        for (&j, &c) in solution.support.iter().zip(&solution.coefficients) {
-            if self.free.contains(&j) {
-                model.intercept += c * self.unit;
-            } else {
-                model.support.push(j);
-                model.coefficients.push(c);
-                model.intercept -= c * self.shift(j);
-            }
-        }
-        model.intercept += self.target_shift;
-        model
-    }
-
-    /// A model as a point of this risk: what [`model`](Self::model) makes of it is that model again, to rounding.
-    pub fn start(&self, model: &LinearModel) -> Solution {
-        let (mut support, mut coefficients) = (model.support.clone(), model.coefficients.clone());
-        if let Some(&last) = self.free.first() {
-            let moved: f64 = support.iter().zip(&coefficients).map(|(&j, c)| c * self.shift(j)).sum();
-            support.push(last);
-            coefficients.push((model.intercept - self.target_shift + moved) / self.unit);
-        }
-        Solution::guess(support, coefficients)
-    }
-
-    /// What the last coordinate is multiplied by to become the intercept.
-    pub(crate) fn intercept_unit(&self) -> f64 {
-        self.unit
-    }
-
-    /// What was subtracted from column j.
-    fn shift(&self, j: usize) -> f64 {
-        self.moved.binary_search_by_key(&j, |moved| moved.0).map_or(0.0, |at| self.moved[at].1)
-    }
-
     /// The linear predictor at x.
     pub fn predictions(&self, x: SparseRef) -> Vec<f64> {
         let mut z = vec![0.0; self.design.nrows()];
@@ -403,75 +364,5 @@ impl<'a> Risk<'a> {
     pub fn penalised_norm(&self, x: SparseRef) -> f64 {
         let values: Vec<f64> = x.iter().filter(|(j, _)| !self.free.contains(j)).map(|(_, v)| v).collect();
         kernels::norm(&values)
-    }
-}
-
-impl Objective for Risk<'_> {
-    fn dim(&self) -> usize {
-        self.design.ncols()
-    }
-
-    fn free(&self) -> &[usize] {
-        &self.free
-    }
-
-    fn at<'b>(&'b self, x: SparseRef<'_>) -> Result<Box<dyn Point + 'b>> {
-        Ok(Box::new(RiskPoint::new(self, x)?))
-    }
-
-    fn value(&self, x: SparseRef) -> Result<f64> {
-        let value = Risk::value(self, x);
-        self.design.health()?;
-        Ok(value)
-    }
-
-    fn profile(&self) -> Profile {
-        let mut profile = Profile::of_gradients(self.dim());
-        profile.quadratic = self.loss.is_quadratic();
-        profile.corners = self.loss.smoothness().has_corners();
-        profile.gradient = self.design.cost();
-        let column = self.design.cost() / self.design.ncols().max(1) as f64;
-        // A blocked product runs several times faster per multiply-add than a pass over memory.
-        profile.hessian = (!profile.corners).then_some(BlockCost { column, entry: column / 6.0 });
-        profile
-    }
-
-    fn restrict<'b>(&'b self, support: &[usize]) -> Result<Box<dyn Restricted + 'b>> {
-        let restricted = RestrictedRisk::new(self, support);
-        self.design.health()?;
-        Ok(Box::new(restricted))
-    }
-
-    fn narrowed<'b>(&'b self, coordinates: &[usize]) -> Result<Option<Box<dyn Objective + 'b>>> {
-        Ok(Some(Box::new(self.over(coordinates))))
-    }
-
-    fn majorant(&self) -> Result<Option<Vec<f64>>> {
-        let Smoothness::Bounded(bound) = self.loss.smoothness() else { return Ok(None) };
-        let squares = self.weighted_squares().iter().enumerate();
-        self.design.health()?;
-        Ok(Some(squares.map(|(j, square)| bound * square + self.ridge_at(j)).collect()))
-    }
-
-    fn smoothness(&self, s: usize) -> Result<Smoothness> {
-        // (1/C) sum c_i l'' (x_i'd)^2 <= sup l'' min(R_s^2, largest eigenvalue of X'CX/C) ||d||^2 for s-sparse d.
-        let Smoothness::Bounded(bound) = self.loss.smoothness() else { return Ok(self.loss.smoothness()) };
-        let rows = self.largest_row_norm_squared(s);
-        let spectrum = crate::theory::largest_gram_eigenvalue(&*self.design, &self.weights);
-        self.design.health()?;
-        Ok(Smoothness::Bounded(bound * rows.min(spectrum) + self.ridge))
-    }
-
-    fn samples(&self) -> Option<Samples<'_>> {
-        Some(Samples {
-            design: &*self.design,
-            loss: &*self.loss,
-            target: self.target(),
-            weights: &self.weights,
-            total_weight: self.total_weight,
-            ridge: self.ridge,
-            free: &self.free,
-            unit: self.unit,
-        })
     }
 }

@@ -23,7 +23,8 @@ use std::time::{Duration, Instant};
 
 /// The share of a time limit that scoring may take; the rest is for the chosen model.
 const FOR_SCORING: f64 = 0.7;
-/// How often the values of k are extended when the winner is the largest, and how far beyond what the data usually carry.
+/// How often the values of k are extended when the winner is the largest, and how far beyond
+/// what the data usually carry.
 const EXTENSIONS: usize = 2;
 const FURTHER: usize = 4;
 

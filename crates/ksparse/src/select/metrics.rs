@@ -6,7 +6,7 @@
 //! | error | mean \[y z < 0\] + mean \[z = 0\] / 2 | labels | lower |
 //! | auc | P(z+ > z-) + P(z+ = z-) / 2 over pairs of a positive and a negative row, weighted c+ c- | labels | higher |
 //! | mse | mean (y - z)^2 | numbers | lower |
-//! | concordance | P(z_i > z_j) + P(z_i = z_j) / 2 over pairs of which i is known to go first | survival times | higher |
+//! | concordance | P(z_i > z_j) + P(z_i = z_j) / 2 over pairs whose i is known to be first | survival times | higher |
 
 use crate::error::{Error, Result, check_finite, check_len};
 use crate::loss::{Loss, TargetKind, weighed};

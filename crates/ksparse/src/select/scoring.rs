@@ -69,8 +69,8 @@ impl Scoring<'_, '_, '_> {
 
     /// Scores these k (ascending, none of them 0) under every ridge; ends early when told to.
     pub fn score(&mut self, ks: &[usize]) -> Result<()> {
-        // The usual ridge first: what the others find in common with it is not scored again. Then the weaker ones, which
-        // begin at what it has found.
+        // The usual ridge first: what the others find in common with it is not scored again. Then the weaker ones,
+        // which begin at what it has found.
         let usual = self.usual.unwrap_or(f64::INFINITY);
         let mut order: Vec<usize> = (0..self.selects.len()).collect();
         order.sort_by_key(|&select| (self.selects[select] != usual, self.selects[select] > usual));

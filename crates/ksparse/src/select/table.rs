@@ -228,9 +228,9 @@ impl CvTable {
     }
 
     /// The cost of a cell averaged with those of the three next smaller and larger k at the same ridge to select under,
-    /// 1 : 2 : 3 : 4 : 3 : 2 : 1. What is a dip by chance is no dip after that. A neighbour pulls by no more than half a
-    /// standard error: where costs fall steeply down to the right k and no further, that k keeps what it has. k = 0 is
-    /// apart: it is not noisy, and far from its neighbours.
+    /// 1 : 2 : 3 : 4 : 3 : 2 : 1. What is a dip by chance is no dip after that. A neighbour pulls by no more than half
+    /// a standard error: where costs fall steeply down to the right k and no further, that k keeps what it has. k = 0
+    /// is apart: it is not noisy, and far from its neighbours.
     fn smoothed(&self, c: usize) -> f64 {
         let (cell, own) = (&self.cells[c], self.cost(&self.cells[c]));
         if cell.k == 0 || !own.is_finite() {

@@ -14,9 +14,9 @@
 //! What differs here: the default step is not a constant. With exact debiasing a step is a number of swaps (see
 //! `swap.rs`): a ladder starts at k/4, halves while f does not fall, doubles while the gains last, and ends when a
 //! single swap fails. S3 is loose on the way (to 1e-3 of f before its last Newton step) and exact at the end, where the
-//! fixed point is checked again. Without exact debiasing, a Barzilai-Borwein step is halved until f falls enough. Either
-//! way **f never rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the supports may cycle
-//! (detected), and the best point seen is returned.
+//! fixed point is checked again. Without exact debiasing, a Barzilai-Borwein step is halved until f falls enough.
+//! Either way **f never rises**. A fixed step is taken as it is, with S3 exact throughout: f may rise, the supports may
+//! cycle (detected), and the best point seen is returned.
 //!
 //! A loss with corners (hinge, with a ridge) is accepted too: gradients are then subgradients, S3 is dual coordinate
 //! ascent on the support. None of the theory covers that: **on such losses these methods are heuristics**, there to be

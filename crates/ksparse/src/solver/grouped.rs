@@ -16,9 +16,9 @@ use crate::restricted::{Ended, InnerOptions};
 const NEWCOMERS: usize = 10;
 const FEWER: usize = 3;
 
-/// Multiply-adds that forward selection, and a round of exchanges, may take: seconds. Beyond that groups enter by tenths
-/// of k, fewer newcomers are tried, and only for the weakest members. (26 classes, k = 30 of 617 columns, 1560 rows:
-/// 51 s without it.)
+/// Multiply-adds that forward selection, and a round of exchanges, may take: seconds. Beyond that groups enter by
+/// tenths of k, fewer newcomers are tried, and only for the weakest members. (26 classes, k = 30 of 617 columns, 1560
+/// rows: 51 s without it.)
 const AFFORDABLE: f64 = 1e10;
 
 /// Products with the columns of a support that a loose refit takes.

@@ -1,6 +1,9 @@
 //! What every solver shares: the starting point, refits, the trace, the limits.
 
+mod iterate;
 mod known;
+
+pub(super) use iterate::Iterate;
 
 use super::{Limits, Progress, Solution, Status, TraceRow};
 use crate::error::{Error, Result, SMOOTH_OR_RIDGE, check_finite, check_squares};
@@ -11,46 +14,6 @@ use std::cell::{OnceCell, RefCell};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-
-/// A feasible point: active coordinates (ascending, free ones included), their values, f there.
-#[derive(Debug, Clone)]
-pub(super) struct Iterate {
-    pub support: Vec<usize>,
-    pub x: Vec<f64>,
-    pub value: f64,
-    /// False when f has no minimum on this support.
-    pub attained: bool,
-    /// The whole gradient here, computed on the first request.
-    gradient: OnceCell<Vec<f64>>,
-    /// The units of the coordinates here, likewise.
-    units: OnceCell<Option<Vec<f64>>>,
-}
-
-impl Iterate {
-    pub fn new(support: Vec<usize>, x: Vec<f64>, value: f64, attained: bool) -> Self {
-        Self { support, x, value, attained, gradient: OnceCell::new(), units: OnceCell::new() }
-    }
-
-    pub fn as_sparse(&self) -> SparseRef<'_> {
-        SparseRef::new(&self.support, &self.x)
-    }
-
-    /// The value at coordinate j, 0 off the support.
-    pub fn at(&self, j: usize) -> f64 {
-        self.support.binary_search(&j).map_or(0.0, |i| self.x[i])
-    }
-
-    /// `||self - other||` and `||other||`.
-    pub fn distance(&self, other: &Iterate) -> (f64, f64) {
-        let mut square: f64 = self.support.iter().zip(&self.x).map(|(&j, x)| (x - other.at(j)).powi(2)).sum();
-        for (&j, y) in other.support.iter().zip(&other.x) {
-            if self.support.binary_search(&j).is_err() {
-                square += y * y;
-            }
-        }
-        (square.sqrt(), other.x.iter().map(|y| y * y).sum::<f64>().sqrt())
-    }
-}
 
 /// One call of a solver.
 pub(super) struct Run<'a> {

@@ -1,6 +1,6 @@
 """Cox's partial likelihood by its definition, in 50 decimal digits: writes reference.json beside itself.
 
-Standard library only; nothing of ksparse. Every risk set is gathered anew by a loop over all rows, derivatives are those
+Standard library only; nothing of ksparse. Each risk set is gathered anew by a loop over all rows, derivatives are those
 of the definition, the minimum is found by Newton's method.
 
     python3 reference.py

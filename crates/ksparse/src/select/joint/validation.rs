@@ -63,8 +63,8 @@ impl JointValidation {
         self.solve(problem, &folds.splits(), solver, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// Scores every cell on the splits, chooses one and solves it on all rows. Splits run side by side; the result does not depend on
-    /// how. When `watch` breaks, there is no choice: [`Error::Cancelled`].
+    /// Scores every cell on the splits, chooses one and solves it on all rows. Splits run side by side; the result does
+    /// not depend on how. When `watch` breaks, there is no choice: [`Error::Cancelled`].
     pub fn solve(
         &self,
         problem: &JointProblem,
