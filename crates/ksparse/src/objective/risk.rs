@@ -29,7 +29,7 @@ use crate::sparsity::SparseRef;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-/// Mean loss of a linear predictor plus a ridge, as an [`Objective`].
+/// Mean loss of a linear predictor plus a ridge, as an [`Objective`](super::Objective).
 ///
 /// ```
 /// use ksparse::{Risk, Sparsity, design::Dense, loss::Squared, solver::{Auto, Solver}};
