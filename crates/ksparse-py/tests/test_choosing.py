@@ -11,7 +11,7 @@ def test_without_arguments(classification, regression):
     X, y, coef = regression
     model = ksparse.SparseLinearRegressionCV().fit(X, y)
     assert model.support_.tolist() == coef.nonzero()[0].tolist() and model.k_ == 4
-    assert model.frequencies_.shape == (X.shape[1],) and (model.frequencies_[model.support_] == 1).all()
+    assert model.frequencies_.shape == (X.shape[1],) and (model.frequencies_[model.support_] >= 0.6).all()
     assert model.cv_results_["param_k"].min() == 0
     X, y, coef = classification
     model = ksparse.SparseLogisticRegressionCV().fit(X, y)
