@@ -76,6 +76,8 @@ const KEPT: usize = 20;
 /// The share of the work that is done whether or not there is news: tens of milliseconds, in which small problems are
 /// searched to the end (of 100 without any signal, 12 to 30 rows and 20 to 50 columns, 3 or 4 were missed without it).
 const LEAST: f64 = 0.02;
+/// But no more than so many times the rounds without news: on the smallest problems a local search costs nothing.
+const LONGER: usize = 5;
 
 /// The share of f(0) that is nothing beside it.
 const NOTHING: f64 = 1e-9;
@@ -152,9 +154,10 @@ impl Ladder {
         self.work += forward.work() + settled.work();
         let (rounds, more) = L::PATIENCE;
         let patience = rounds + (all.coordinates().len() / more).min(4 * rounds);
+        let patience = (patience as f64 * effort.max(1.0)) as usize;
         let mut quiet = 0;
         while self.work < effort * work
-            && (quiet < (patience as f64 * effort.max(1.0)) as usize || self.work < LEAST * effort * work)
+            && (quiet < patience || (quiet < LONGER * patience && self.work < LEAST * effort * work))
             && self.highest().is_some()
             && go_on(self)?
         {
