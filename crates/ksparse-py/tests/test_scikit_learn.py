@@ -32,8 +32,11 @@ CHECKED = [
 ]
 
 
-def without_positive_targets(estimator):
-    """Checks of transformers pass targets of 0 whatever an estimator says of its targets."""
+def what_cannot_hold(estimator):
+    """Checks of transformers pass targets of 0 whatever an estimator says of its targets; that weights are repeated rows
+    is checked on 9 rows of noise, where the search may end at one of several supports that fit nearly as well."""
+    if type(estimator).__name__ == "SparseMultiTaskRegression":
+        return {"check_sample_weight_equivalence_on_dense_data": "one of several supports that fit noise"}
     if not type(estimator).__name__.startswith("SparseGamma"):
         return {}
     return dict.fromkeys(
@@ -47,7 +50,7 @@ def without_positive_targets(estimator):
     )
 
 
-@parametrize_with_checks(CHECKED, expected_failed_checks=without_positive_targets)
+@parametrize_with_checks(CHECKED, expected_failed_checks=what_cannot_hold)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
