@@ -15,7 +15,7 @@ use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::solver::{self, Grahtp, Limits, Solver};
 use ksparse::{Objective, Risk, Sparsity};
 
-const LOSSES: [&str; 5] = ["squared", "logistic", "squared-hinge", "huber", "hinge"];
+const LOSSES: [&str; 8] = ["squared", "logistic", "squared-hinge", "huber", "hinge", "robust", "poisson", "gamma"];
 const K: usize = 3;
 const RIDGE: f64 = 0.05;
 
@@ -32,8 +32,13 @@ fn data(name: &str) -> Data {
     let x = Table::from_fn(60, 10, |_, _| (normal(rng) * 64.0).round() / 64.0);
     let signal = |i: usize| 2.0 * x.at(i, 1) - 1.5 * x.at(i, 4) + x.at(i, 8);
     let noisy: Vec<f64> = (0..x.n).map(|i| ((signal(i) + 0.3 * normal(rng)) * 64.0).round() / 64.0).collect();
-    let labels = loss.target() == TargetKind::Sign;
-    let y = noisy.iter().map(|v| if labels { v.signum() } else { *v }).collect();
+    let target = |v: f64| match loss.target() {
+        TargetKind::Real => v,
+        TargetKind::Sign => v.signum(),
+        TargetKind::Count => (v / 4.0).exp().round(),
+        TargetKind::Positive => (v / 4.0).exp(),
+    };
+    let y = noisy.iter().map(|&v| target(v)).collect();
     Data { x, y, loss }
 }
 
