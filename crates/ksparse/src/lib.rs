@@ -80,6 +80,7 @@
 //! | the same with second thoughts | [`Foba`](solver::Foba) | drops coordinates again that have become cheap |
 //! | the hinge loss; a bound with every step | [`Diht`], [`Sdiht`] | climbs the dual, at once or by blocks; a ridge |
 //! | steps on few rows at a time | [`Svrght`](solver::Svrght) | stochastic gradients of reduced variance, cut to k |
+//! | rows in shards, files larger than memory | [`WorkingSet`](solver::WorkingSet) | takes few evaluations of f |
 //! | a proof of optimality | [`Exact`](solver::Exact) | branch and bound: hundreds of columns, k up to 15 |
 //!
 //! [`Grahtp::htp`]: solver::Grahtp::htp

@@ -58,7 +58,7 @@ fn every_solver_ends_at_any_question_with_the_best_it_knows() {
         let corners = loss.smoothness().has_corners();
         let problem = Problem::new(Table::gaussian(rng, 40, 12, 0.4), loss, 3, 2.0, rng).ridge(0.05).intercept();
         let risk = problem.risk();
-        let smooth_only = ["grasp", "fbs", "foba", "model-search"];
+        let smooth_only = ["grasp", "fbs", "foba", "model-search", "working-set"];
         for method in METHODS.iter().filter(|method| !(corners && smooth_only.contains(&method.name))) {
             at_every_question(method.name, &risk, 3, None);
         }

@@ -43,7 +43,7 @@ fn data(name: &str) -> Data {
 }
 
 /// The solvers that need a gradient everywhere, and say so.
-const SMOOTH_ONLY: [&str; 4] = ["grasp", "fbs", "foba", "model-search"];
+const SMOOTH_ONLY: [&str; 5] = ["grasp", "fbs", "foba", "model-search", "working-set"];
 
 /// Those that do not settle where there is no gradient.
 const UNSETTLED: [&str; 3] = ["fgrahtp", "iht", "svrght"];

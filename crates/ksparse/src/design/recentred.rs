@@ -73,6 +73,20 @@ impl<D: Design> Recentred<D> {
         (Self { inner, moved, copy }, means, deviations)
     }
 
+    /// With these columns moved, ascending, by what somebody else has found.
+    pub fn by(inner: D, shifts: &[(usize, f64)]) -> Self {
+        let n = inner.nrows();
+        let (mut moved, mut values) = (Vec::with_capacity(shifts.len()), Vec::with_capacity(n * shifts.len()));
+        let mut column = vec![0.0; n];
+        for (place, &(j, shift)) in shifts.iter().enumerate() {
+            inner.mul(SparseRef::new(&[j], &[1.0]), &mut column);
+            values.extend(column.iter().map(|x| x - shift));
+            moved.push((j, place, shift));
+        }
+        let copy = Dense::from_columns(n, shifts.len(), values).unwrap_or_else(|_| unreachable!("whole columns"));
+        Self { inner, moved, copy }
+    }
+
     /// With no column moved.
     pub fn as_given(inner: D) -> Self {
         let copy = Dense::from_columns(inner.nrows(), 0, Vec::new()).unwrap_or_else(|_| unreachable!("no columns"));

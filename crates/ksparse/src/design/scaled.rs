@@ -105,6 +105,17 @@ impl<D: Design> Scaled<D> {
         (Some(Self { inner, centre, rest, scale }), largest)
     }
 
+    /// With shifts, centres and scales that somebody else has found: columns far from 0 with what is subtracted before
+    /// any product, what is left to subtract from every column (empty: nothing), what each is divided by (empty: 1).
+    pub(crate) fn known(inner: D, shifts: &[(usize, f64)], rest: &[f64], scale: &[f64]) -> Self {
+        let p = inner.ncols();
+        let or = |given: &[f64], default: f64| if given.is_empty() { vec![default; p] } else { given.to_vec() };
+        let (rest, scale) = (or(rest, 0.0), or(scale, 1.0));
+        let inner = Recentred::by(inner, shifts);
+        let centre = rest.iter().enumerate().map(|(j, rest)| inner.shift(j) + rest).collect();
+        Self { inner, centre, rest, scale }
+    }
+
     /// What is subtracted from each column.
     pub fn centre(&self) -> &[f64] {
         &self.centre

@@ -13,6 +13,7 @@ mod point;
 mod profile;
 mod risk;
 mod samples;
+mod shards;
 
 pub use custom::Custom;
 pub use from_gradients::FromGradients;
@@ -22,6 +23,7 @@ pub use point::{FirstOrder, Hessian, Point};
 pub use profile::{BlockCost, Profile};
 pub use risk::Risk;
 pub use samples::Samples;
+pub use shards::{Blocks, Communication, Frame, Question, Rounds, Shard, Summed, SummedOptions, Tree};
 
 use crate::error::Result;
 use crate::loss::Smoothness;

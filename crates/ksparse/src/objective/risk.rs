@@ -216,6 +216,12 @@ impl<'a> Risk<'a> {
         self
     }
 
+    /// With some coordinates free and unpenalised, whatever stands in their columns.
+    pub(crate) fn with_free(mut self, free: Vec<usize>) -> Self {
+        self.free = free;
+        self
+    }
+
     /// Everything that follows from the data, the weights and whether there is an intercept.
     fn arrange(&mut self) {
         (self.squares, self.magnitudes, self.at_zero) = (OnceLock::new(), OnceLock::new(), OnceLock::new());

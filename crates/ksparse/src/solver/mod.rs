@@ -11,12 +11,14 @@
 //! | `fbs` | [`Fbs`] | forward selection (orthogonal matching pursuit on least squares) |
 //! | `foba` | [`Foba`] | Zhang 2008; Liu, Ye, Fujimaki 2014: forward-backward |
 //! | `model-search` | [`ModelSearch`] | this library's own: growth and exchanges on the quadratic model, for networks |
+//! | `working-set` | [`WorkingSet`] | this library's own: few evaluations, for data in shards |
 //! | `svrght` | [`Svrght`] | Li, Arora, Liu, Haupt, Zhao 2016: stochastic, variance-reduced |
 //! | `diht` | [`Diht`] | Liu, Yuan, Wang, Liu, Metaxas 2017: ascent on the dual, with a lower bound |
 //! | `sdiht` | [`Sdiht`] | the same by random blocks of samples |
 //! | `exact` | [`Exact`] | branch and bound: the global optimum, proven, of moderate problems with a ridge |
 //!
-//! Down to `foba` they run on every smooth [`Objective`], `model-search` on those with second derivatives, `svrght` on
+//! Down to `foba` they run on every smooth [`Objective`], `model-search` and `working-set` on those with second
+//! derivatives, `svrght` on
 //! every [`Risk`](crate::Risk), `diht`, `sdiht` and `exact` on every risk with a ridge ([`METHODS`] says so too). The
 //! hinge loss, which has a corner, needs a ridge and goes to `auto`, `diht` and `sdiht`, or as a heuristic to `grahtp`,
 //! `fgrahtp`, `htp`, `iht` and `svrght`. A solver is a plain struct of options with a `Default`.
@@ -42,6 +44,7 @@ mod model;
 mod model_search;
 mod occupied;
 mod prune;
+mod quadratic;
 mod registry;
 mod run;
 mod sdiht;
@@ -49,6 +52,7 @@ mod svrght;
 mod swap;
 mod tableau;
 mod wide;
+mod working_set;
 
 pub use ascent::DualStep;
 pub use auto::Auto;
@@ -63,6 +67,7 @@ pub use model_search::ModelSearch;
 pub use registry::{Choice, GENERAL, METHODS, Method, NAMES, Needs, Settings, Value, by_name, method};
 pub use sdiht::Sdiht;
 pub use svrght::Svrght;
+pub use working_set::WorkingSet;
 
 use crate::cancel::Cancel;
 use crate::error::{Remedy, Result, check_option};

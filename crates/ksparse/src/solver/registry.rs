@@ -3,7 +3,7 @@
 //! A new solver is a file with a `METHOD` beside the solver, and a line in [`METHODS`].
 
 use super::{Limits, Solver};
-use super::{auto, diht, exact, fbs, foba, grahtp, grasp, model_search, sdiht, svrght};
+use super::{auto, diht, exact, fbs, foba, grahtp, grasp, model_search, sdiht, svrght, working_set};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use std::time::Duration;
@@ -19,6 +19,7 @@ pub const METHODS: &[Method] = &[
     fbs::METHOD,
     foba::METHOD,
     model_search::METHOD,
+    working_set::METHOD,
     svrght::METHOD,
     diht::METHOD,
     sdiht::METHOD,

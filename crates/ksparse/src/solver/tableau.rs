@@ -82,7 +82,7 @@ struct Exchange {
     promised: f64,
 }
 
-struct Tableau {
+pub(super) struct Tableau {
     /// F and the candidates.
     coordinates: Vec<usize>,
     inside: Vec<bool>,
@@ -100,7 +100,7 @@ struct Tableau {
 
 impl Tableau {
     /// Around a point and its `width` best candidates. `None` when the objective offers no Hessian.
-    fn new(run: &Run, at: &Iterate, width: usize) -> Result<Option<Self>> {
+    pub fn new(run: &Run, at: &Iterate, width: usize) -> Result<Option<Self>> {
         let point = run.point(at)?;
         let Some(hessian) = point.hessian()? else { return Ok(None) };
         let gradient = run.gradient(at)?;
@@ -138,13 +138,30 @@ impl Tableau {
         }))
     }
 
+    /// How many exchanges the list holds.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Who enters by the last exchange of the list.
+    pub fn newcomer(&self) -> Option<usize> {
+        self.list.last().map(|exchange| self.coordinates[exchange.enters])
+    }
+
+    /// Coordinates that are not offered.
+    pub fn refuse(&mut self, coordinates: &[usize]) {
+        for (t, j) in self.coordinates.iter().enumerate() {
+            self.movable[t] &= self.inside[t] || !coordinates.contains(j);
+        }
+    }
+
     /// What the model says the list gains; `None` for an empty one.
-    fn promised(&self) -> Option<f64> {
+    pub fn promised(&self) -> Option<f64> {
         self.list.last().map(|e| e.promised)
     }
 
     /// Appends the best exchange, and the next, up to `most` of them that gain more than `least` each.
-    fn descend(&mut self, least: f64, most: usize) {
+    pub fn descend(&mut self, least: f64, most: usize) {
         while self.list.len() < most {
             let Some((gain, leaves, enters)) = self.best(least) else { break };
             let promised = self.promised().unwrap_or(0.0) + gain;
@@ -154,7 +171,7 @@ impl Tableau {
     }
 
     /// Takes the exchanges beyond the first `count` back. A single one taken back is not offered again.
-    fn undo(&mut self, count: usize) {
+    pub fn undo(&mut self, count: usize) {
         let refused = self.list.len() == 1;
         while self.list.len() > count {
             if let Some(Exchange { leaves, enters, .. }) = self.list.pop() {
@@ -223,7 +240,7 @@ impl Tableau {
     }
 
     /// The support after the list and the minimum of the model on it.
-    fn point(&self) -> (Vec<usize>, Vec<f64>) {
+    pub fn point(&self) -> (Vec<usize>, Vec<f64>) {
         let inside = (0..self.base.len()).filter(|&t| self.inside[t]);
         let mut point: Vec<(usize, f64)> = inside.map(|t| (self.coordinates[t], self.base[t])).collect();
         point.sort_unstable_by_key(|e| e.0);
