@@ -25,6 +25,7 @@ mod prepared;
 mod progress;
 mod report;
 mod screen;
+mod sharded;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -4,8 +4,8 @@ use crate::certified::Bound;
 use crate::prepared::Prepared;
 use crate::report::{self, Facts, Table, count, seconds, significant};
 use crate::screen::{bold, dim};
-use ksparse::select::Training;
-use ksparse::{Remedy, Solution, Status};
+use crate::sharded::fit::Shards;
+use ksparse::{LinearModel, Remedy, Solution, Status};
 use ksparse_io::Labels;
 use ksparse_io::model::{Coefficient, FORMAT, LossSpec, Model, VERSION};
 use serde::Serialize;
@@ -30,6 +30,7 @@ pub struct Fitted<'a> {
     iterations: usize,
     status: Status,
     bound: Option<Bound>,
+    shards: Option<Shards>,
 }
 
 /// The parameter of a loss as JSON has it: `logistic_scale`, say.
@@ -66,6 +67,8 @@ struct FitJson<'a> {
     status_text: String,
     #[serde(flatten)]
     bound: Option<Bound>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    communication: Option<Shards>,
     seconds: f64,
     read_seconds: f64,
     n: usize,
@@ -73,9 +76,8 @@ struct FitJson<'a> {
 }
 
 impl<'a> Fitted<'a> {
-    /// The solution of a training problem as a model of the columns in the file.
-    pub fn new(prepared: &'a Prepared, training: &Training, solution: &Solution, solver: &str, k: usize) -> Self {
-        let linear = training.model(solution);
+    /// A solution, and the model it is of the columns in the file.
+    pub fn new(prepared: &'a Prepared, linear: LinearModel, solution: &Solution, solver: &str, k: usize) -> Self {
         let table = &prepared.data.table;
         let entries = linear.support.iter().zip(&linear.coefficients).filter(|(_, value)| **value != 0.0);
         let coefficients = entries.map(|(&column, &value)| Coefficient {
@@ -103,12 +105,17 @@ impl<'a> Fitted<'a> {
             intercept: linear.intercept,
             coefficients: coefficients.collect(),
         };
-        Self { model, prepared, iterations: solution.iterations, status: solution.status, bound: None }
+        Self { model, prepared, iterations: solution.iterations, status: solution.status, bound: None, shards: None }
     }
 
     /// With what is known about its distance from the best.
     pub fn with_bound(self, bound: Option<Bound>) -> Self {
         Self { bound, ..self }
+    }
+
+    /// With what the files it came from have taken.
+    pub fn with_shards(self, shards: Shards) -> Self {
+        Self { shards: Some(shards), ..self }
     }
 
     /// The same under another ridge.
@@ -151,6 +158,7 @@ impl<'a> Fitted<'a> {
             status: &model.status,
             status_text: in_words(self.status, &model.solver),
             bound: self.bound,
+            communication: self.shards,
             seconds: times.fit,
             read_seconds: times.read,
             n: model.n,
@@ -178,6 +186,10 @@ impl<'a> Fitted<'a> {
             facts.add(name, value);
         }
         facts.add("data", format!("{}, read in {}", self.prepared.data.shape(), seconds(times.read)));
+        if let Some(shards) = &self.shards {
+            let Shards { shards: files, rounds, passes, .. } = *shards;
+            facts.add("files", format!("{files}, {rounds} rounds over them, each byte read {passes:.1} times"));
+        }
         facts.add("time", seconds(times.fit));
         if let Some(path) = written {
             facts.add("model", path.display().to_string());

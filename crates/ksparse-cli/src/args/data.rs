@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 pub struct DataArgs {
     /// The data: svmlight, CSV, TSV, blank-separated text, .npy, .npz, .mtx or .ksb, also compressed; - is standard
-    /// input
+    /// input. `fit` and `predict` take several .ksb files too, as a folder or a pattern in quotes ('data/*.ksb')
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
 

@@ -27,6 +27,12 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub to: Option<String>,
 
+    /// Cut the rows into N files of .ksb in the folder OUT, one in memory at a time: `ksparse fit OUT` maps them one
+    /// after the other
+    #[arg(long, value_name = "N", help_heading = "Output", conflicts_with_all = ["to", "to_zero_based"],
+          value_parser = clap::value_parser!(u64).range(1..=99_999))]
+    pub shards: Option<u64>,
+
     /// Count the columns of svmlight output from 0
     #[arg(long, help_heading = "Output")]
     pub to_zero_based: bool,
@@ -44,6 +50,19 @@ pub fn run(args: &ConvertArgs, screen: Screen) -> Result<()> {
         None => Ok(target),
     };
     let options = args.data.reading.options(Need::Optional)?;
+    if let Some(count) = args.shards {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        if args.output.is_file() || ksparse_io::is_standard_output(&args.output) {
+            let message = format!("{}: is no folder, which --shards writes to; name one", args.output.display());
+            return Err(Failure::Input(message));
+        }
+        let files = ksparse_io::convert_shards(&args.data.data, &args.output, count, &options, relabel)
+            .map_err(Failure::converting)?;
+        let mut facts = Facts::default();
+        facts.add("written", format!("{} files in {}", files.len(), args.output.display()));
+        facts.add("time", seconds(started.elapsed().as_secs_f64()));
+        return screen.print(&facts.to_string());
+    }
     output::check_data(&args.output, &args.data.files())?;
     let (table, lost) =
         ksparse_io::convert(&args.data.data, &args.output, &options, &writing, relabel).map_err(Failure::converting)?;

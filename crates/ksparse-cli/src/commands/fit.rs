@@ -16,6 +16,7 @@ use crate::output;
 use crate::prepared::Prepared;
 use crate::progress::Watcher;
 use crate::screen::Screen;
+use crate::sharded;
 use ksparse::Solver;
 use ksparse::select::{Metric, Rule};
 use ksparse::solver::TraceRow;
@@ -108,7 +109,9 @@ Examples (the first line makes the data):
   ksparse fit data.csv -k 10 --standardize --lambda 1e-3 -o model.json
   ksparse fit data.csv -k 10 --solver fbs --json
   ksparse fit data.csv -k 10 --lambda 0.1 --certify --plot-gap gap.svg
-  ksparse fit data.csv -k 5 --lambda 0.1 --solver exact --time-limit 60";
+  ksparse fit data.csv -k 5 --lambda 0.1 --solver exact --time-limit 60
+  ksparse convert data.csv parts --shards 4
+  ksparse fit parts -k 10";
 
 /// The tables of the library in their places.
 fn after() -> String {
@@ -117,10 +120,15 @@ fn after() -> String {
 
 pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
-    let inputs = [args.data.files(), args.groups.clone().into_iter().collect()].concat();
+    let files = sharded::find(&args.data.data)?;
+    let read = files.clone().unwrap_or_else(|| args.data.files());
+    let inputs = [read, args.groups.clone().into_iter().collect()].concat();
     output::check(&[&args.output, &args.trace, &args.plot_gap], &inputs)?;
     let threads = args.solver.pool(screen)?;
-    threads.run(|| fit(args, &*solver, screen))
+    threads.run(|| match files {
+        Some(files) => sharded::fit::run(args, files, &*solver, screen),
+        None => fit(args, &*solver, screen),
+    })
 }
 
 fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
@@ -162,7 +170,7 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
         None => Certified::by_solver(&solution),
     };
     let bound = certified.as_ref().map(|certified| certified.bound);
-    let fitted = Fitted::new(&prepared, &training, &solution, solver.name(), k).with_bound(bound);
+    let fitted = Fitted::new(&prepared, training.model(&solution), &solution, solver.name(), k).with_bound(bound);
     let picture = || certified.as_ref().map(|certified| certified.plot(&prepared.data.table.source));
     let others = [
         (&args.trace, args.trace.is_some().then(|| trace(&solution.trace))),
@@ -219,13 +227,13 @@ fn choose(args: &FitArgs, prepared: &Prepared, solver: &dyn Solver, screen: Scre
     let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
     let chosen = &made.chosen;
     let solution = &chosen.predictors[0].solution;
-    let fitted = Fitted::new(prepared, &training, solution, solver.name(), chosen.k);
+    let fitted = Fitted::new(prepared, training.model(solution), solution, solver.name(), chosen.k);
     let fitted = fitted.with_lambda(chosen.refit).selected_under(chosen.lambda);
     deliver(args, &fitted, times, &[(&args.trace, args.trace.is_some().then(|| trace(&solution.trace)))], screen)
 }
 
 /// Writes the model and the other files, and prints the table or the JSON object.
-fn deliver(args: &FitArgs, fitted: &Fitted, times: Times, others: &[output::File], screen: Screen) -> Result<()> {
+pub fn deliver(args: &FitArgs, fitted: &Fitted, times: Times, others: &[output::File], screen: Screen) -> Result<()> {
     let mut files = vec![(&args.output, args.output.is_some().then(|| fitted.model.to_json()))];
     files.extend(others.iter().cloned());
     let written = output::write_all(&files);
@@ -241,7 +249,7 @@ fn deliver(args: &FitArgs, fitted: &Fitted, times: Times, others: &[output::File
 }
 
 /// The iterations as CSV.
-fn trace(rows: &[TraceRow]) -> String {
+pub fn trace(rows: &[TraceRow]) -> String {
     let bounded = rows.iter().any(|row| row.dual.is_some());
     let mut text =
         format!("iteration,objective,entered,left,step,seconds{}\n", if bounded { ",bound,gap" } else { "" });

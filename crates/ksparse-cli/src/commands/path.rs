@@ -141,7 +141,8 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
 
     let chosen = choice.as_ref().map(|choice| {
         let cell = &cells[choice.index];
-        Fitted::new(&prepared, &training, cell.solution, solver.name(), cell.k).with_lambda(cell.lambda)
+        Fitted::new(&prepared, training.model(cell.solution), cell.solution, solver.name(), cell.k)
+            .with_lambda(cell.lambda)
     });
     let (prepared, training) = (&prepared, &training);
     let report = PathReport { prepared, training, cells: &cells, choice, chosen, times, solved: &solved, made: None };
@@ -191,7 +192,8 @@ fn choose(args: &PathArgs, prepared: &Prepared, solver: &dyn Solver, screen: Scr
     cells.iter_mut().for_each(|cell| cell.score = made.score(cell.k));
     let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
     let chosen = &made.chosen;
-    let fitted = Fitted::new(prepared, &training, &chosen.predictors[0].solution, solver.name(), chosen.k);
+    let solution = &chosen.predictors[0].solution;
+    let fitted = Fitted::new(prepared, training.model(solution), solution, solver.name(), chosen.k);
     let fitted = fitted.with_lambda(chosen.refit).selected_under(chosen.lambda);
     let index = cells.iter().position(|cell| cell.k == chosen.k).unwrap_or(0);
     let choice = Choice { index, score: chosen.table.metric().name(), by: made.by.clone() };

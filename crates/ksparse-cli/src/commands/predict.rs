@@ -9,6 +9,7 @@ use crate::model_file::{self, AnyModel};
 use crate::output;
 use crate::report::{self, Facts, significant};
 use crate::screen::Screen;
+use crate::sharded;
 use ksparse::loss::{Loss, TargetKind};
 use ksparse::select::{area_under_curve, classification_error, deviance, mean_squared_error};
 use ksparse_io::model::Model;
@@ -94,7 +95,9 @@ struct PredictJson<'a> {
 }
 
 pub fn run(args: &PredictArgs, screen: Screen) -> Result<()> {
-    let inputs = [vec![args.model.clone()], args.reading.files(&args.data)].concat();
+    let files = sharded::find(&args.data)?;
+    let read_from = files.clone().unwrap_or_else(|| args.reading.files(&args.data));
+    let inputs = [vec![args.model.clone()], read_from].concat();
     output::check(&[&args.output], &inputs)?;
     let model = match model_file::load_any(&args.model)? {
         AnyModel::Joint(model) => return joint::predict::run(args, &model, screen),
@@ -115,19 +118,39 @@ pub fn run(args: &PredictArgs, screen: Screen) -> Result<()> {
         );
         return Err(Failure::Input(message));
     }
-    let table = read(args, &model, screen)?;
-    let aligned = align(&model, &table, &args.model, screen)?;
-    let mut z = aligned.predict(table.design()).map_err(|error| Failure::from(error).within(&table.source))?;
-    z.iter_mut().zip(table.offset.as_deref().unwrap_or_default()).for_each(|(z, offset)| *z += offset);
-    if let Some(row) = z.iter().position(|value| !value.is_finite()) {
-        return Err(Failure::Input(format!("{}: the prediction of row {} overflows", table.source, row + 1)));
-    }
+    let (table, z) = match files {
+        None => {
+            let table = read(args, &args.data, &model, screen)?;
+            let z = predictor(&model, &table, &args.model, screen)?;
+            (table, z)
+        }
+        Some(files) => {
+            let mut z = Vec::new();
+            let table = sharded::all(&files, &args.data, |file| {
+                let table = read(args, file, &model, screen)?;
+                z.extend(predictor(&model, &table, &args.model, screen)?);
+                Ok(table)
+            })?;
+            (table, z)
+        }
+    };
     let scores = scores(&model, &*loss, &table, &z, args, screen)?;
     report(args, &model, &*loss, z, scores, screen)
 }
 
+/// The linear predictor of a model for every row of a table, offsets included.
+fn predictor(model: &Model, table: &Table, file: &Path, screen: Screen) -> Result<Vec<f64>> {
+    let aligned = align(model, table, file, screen)?;
+    let mut z = aligned.predict(table.design()).map_err(|error| Failure::from(error).within(&table.source))?;
+    z.iter_mut().zip(table.offset.as_deref().unwrap_or_default()).for_each(|(z, offset)| *z += offset);
+    match z.iter().position(|value| !value.is_finite()) {
+        Some(row) => Err(Failure::Input(format!("{}: the prediction of row {} overflows", table.source, row + 1))),
+        None => Ok(z),
+    }
+}
+
 /// Reads the data, with the target under the name it had in training unless told otherwise.
-fn read(args: &PredictArgs, model: &Model, screen: Screen) -> Result<Table> {
+fn read(args: &PredictArgs, data: &Path, model: &Model, screen: Screen) -> Result<Table> {
     let mut options = args.reading.options(Need::Optional)?;
     if options.target.is_none() && options.target_file.is_none() {
         options.target = model.target.clone();
@@ -135,7 +158,7 @@ fn read(args: &PredictArgs, model: &Model, screen: Screen) -> Result<Table> {
     if options.offset.is_none() {
         options.offset = model.offset.clone();
     }
-    let table = ksparse_io::read(&args.data, &options)?;
+    let table = ksparse_io::read(data, &options)?;
     table.notes.iter().for_each(|note| screen.note(note));
     Ok(table)
 }

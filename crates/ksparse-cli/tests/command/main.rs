@@ -14,6 +14,7 @@ mod joint;
 mod outputs;
 mod path;
 mod predict;
+mod shards;
 mod signals;
 mod tables;
 mod tools;

@@ -1,0 +1,125 @@
+//! Data in several files: cut, fitted and predicted one after the other.
+
+use crate::bench::Bench;
+use serde_json::Value;
+
+fn number(object: &Value, name: &str) -> f64 {
+    object[name].as_f64().unwrap_or_else(|| panic!("{name} in {object}"))
+}
+
+/// A refusal that says certain things.
+fn refused(bench: &Bench, line: &str, says: &[&str]) {
+    let done = bench.run(line);
+    assert_eq!(done.code, 2, "ksparse {line}\n{}{}", done.stdout, done.stderr);
+    for part in says {
+        assert!(done.stderr.contains(part), "ksparse {line} lacks `{part}`\n{}", done.stderr);
+    }
+}
+
+/// What a command prints, and the most bytes it had resident: asked for while it runs, as the last answer before its
+/// end.
+#[cfg(target_os = "linux")]
+fn peak(bench: &Bench, line: &str) -> (String, u64) {
+    let mut command = bench.command(line);
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let waiting = std::thread::spawn(move || child.wait_with_output().unwrap());
+    let mut peak = 0;
+    while !waiting.is_finished() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        peak = peak.max(1024 * kilobytes.unwrap_or(0));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let output = waiting.join().unwrap();
+    assert!(output.status.success() && peak > 0, "{}", String::from_utf8_lossy(&output.stderr));
+    (String::from_utf8(output.stdout).unwrap(), peak)
+}
+
+/// Fits of the whole and of its parts agree, whatever the format the parts were cut from.
+#[test]
+fn parts_are_fitted_as_the_whole() {
+    let bench = Bench::new();
+    bench.ok("simulate logistic -n 300 -p 40 -k 5 --seed 4 -o data.csv");
+    bench.ok("convert data.csv data.svm");
+    bench.ok("convert data.csv data.ksb");
+    bench.ok("convert data.csv data.csv.gz");
+    let whole = bench.json("fit data.csv -k 5 --lambda 1e-3 --solver working-set --json");
+    for (from, shards) in [("data.csv", 4), ("data.svm", 3), ("data.ksb", 7), ("data.csv.gz", 1)] {
+        bench.ok(&format!("convert {from} {from}.parts --shards {shards}"));
+        let parts = bench.json(&format!("fit {from}.parts -k 5 --lambda 1e-3 --json"));
+        assert_eq!(parts["support"], whole["support"], "{from}");
+        assert_eq!(parts["labels"], whole["labels"], "{from}");
+        let (a, b) = (number(&parts, "objective"), number(&whole, "objective"));
+        assert!((a - b).abs() <= 1e-9 * b, "{from}: {a} {b}");
+        assert_eq!((number(&parts, "n"), number(&parts, "p")), (300.0, 40.0));
+        let said = &parts["communication"];
+        assert_eq!(number(said, "shards"), f64::from(shards));
+        assert!(number(said, "rounds") <= 30.0 && number(said, "passes") <= 15.0, "{said}");
+    }
+    // Names of columns stay, and predictions over the parts are those over the whole.
+    bench.ok("fit data.csv.parts/part-*.ksb -k 5 --lambda 1e-3 -o model.json");
+    assert!(bench.read("model.json").contains("\"feature\""));
+    assert_eq!(bench.ok("predict model.json data.csv.parts"), bench.ok("predict model.json data.csv"));
+    let scores = |data: &str| bench.json(&format!("predict model.json {data} --score --json"));
+    assert_eq!(scores("data.csv.parts"), scores("data.csv"));
+}
+
+#[test]
+fn weights_standardisation_and_the_intercept_come_along() {
+    let bench = Bench::new();
+    let rows: String = (0..120)
+        .map(|i| {
+            let (a, b) = (f64::from(i % 7), f64::from(i % 11) * 100.0 + 5000.0);
+            format!("{},{},{},{}\n", a, b, f64::from(i % 3), 3.0 * a - 0.01 * b + f64::from(i % 5))
+        })
+        .collect();
+    bench.file("data.csv", format!("a,b,w,y\n{rows}"));
+    bench.ok("convert data.csv parts --shards 5 --weights w");
+    for options in ["", "--standardize", "--no-intercept", "--loss robust"] {
+        let whole = bench.json(&format!("fit data.csv -k 1 --weights w {options} --solver working-set --json"));
+        let parts = bench.json(&format!("fit parts -k 1 {options} --json"));
+        assert_eq!(parts["support"], whole["support"], "{options}");
+        let (a, b) = (number(&parts, "objective"), number(&whole, "objective"));
+        assert!((a - b).abs() <= 1e-9 * b.abs(), "{options}: {a} {b}");
+    }
+}
+
+#[test]
+fn what_parts_cannot_be() {
+    let bench = Bench::new();
+    bench.ok("simulate linear -n 40 -p 5 -k 2 -o data.csv");
+    refused(&bench, "fit nowhere/*.ksb -k 1", &["nowhere"]);
+    std::fs::create_dir(bench.path("empty")).unwrap();
+    refused(&bench, "fit empty -k 1", &["no file fits", "--shards"]);
+    refused(&bench, "convert data.csv data.csv --shards 2", &["is no folder"]);
+    refused(&bench, "convert data.csv parts --shards 41", &["40 rows", "fewer"]);
+    bench.ok("convert data.csv parts --shards 2");
+    refused(&bench, "fit parts -k auto", &["-k auto", "give a number"]);
+    refused(&bench, "fit parts -k 1 --certify", &["--certify", "several files"]);
+    refused(&bench, "fit parts -k 1 --solver svrght", &["svrght", "samples"]);
+    bench.ok("simulate linear -n 40 -p 6 -k 2 -o wide.csv");
+    bench.ok("convert wide.csv wide --shards 1");
+    std::fs::copy(bench.path("wide/part-00000.ksb"), bench.path("parts/part-00009.ksb")).unwrap();
+    refused(&bench, "fit parts -k 1", &["part-00009.ksb", "6 columns", "has 5"]);
+}
+
+/// A design of three times the memory allowed: the process stays within it, the fit is the same, and no byte is read
+/// more than 15 times.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_design_larger_than_memory() {
+    let bench = Bench::new();
+    // 20,000 x 450 numbers: 72 MB.
+    bench.ok("simulate logistic -n 20000 -p 450 -k 10 --seed 2 -o data.ksb");
+    bench.ok("convert data.ksb parts --shards 18");
+    let line = "fit parts -k 10 --memory 24 --threads 2 --json";
+    let (parts, peak) = peak(&bench, line);
+    let whole = bench.json("fit data.ksb -k 10 --json");
+    let parts: Value = serde_json::from_str(&parts).unwrap();
+    assert_eq!(parts["support"], whole["support"]);
+    assert!(peak <= 24 << 20, "{} MB at the peak", peak >> 20);
+    assert!(number(&parts["communication"], "passes") <= 15.0, "{}", parts["communication"]);
+    refused(&bench, "fit parts -k 10 --memory 6", &["--memory 6", "--shards"]);
+}
