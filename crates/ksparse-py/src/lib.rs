@@ -20,6 +20,7 @@ mod pool;
 mod precision;
 mod problem;
 mod room;
+mod shards;
 mod simulate;
 mod supervise;
 
@@ -48,6 +49,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(choice::choose, module)?)?;
     module.add_function(wrap_pyfunction!(choosing::choose_model, module)?)?;
     module.add_function(wrap_pyfunction!(choosing::choose_by_criterion, module)?)?;
+    module.add_function(wrap_pyfunction!(shards::shard_answer, module)?)?;
+    module.add_function(wrap_pyfunction!(shards::fit_shards, module)?)?;
     module.add_class::<design::Design>()?;
     simulate::register(module)
 }

@@ -4,6 +4,7 @@ use crate::design::{Reading, View};
 use crate::error::to_py;
 use ksparse::design::Design;
 use ksparse::loss::{self, Loss};
+use ksparse::objective::{Frame, Question, Shard};
 use ksparse::select::Problem;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -52,6 +53,17 @@ impl Data<'_> {
             standardize: self.standardize,
         };
         Ok(DataView { design: self.design.view()?, rest })
+    }
+}
+
+impl DataView<'_> {
+    /// What these rows, as a shard, answer to a question.
+    pub fn answer(self, frame: &Frame, question: &Question) -> ksparse::Result<Vec<f64>> {
+        let Self { design, rest } = self;
+        let shard = Shard::new(design.design()?, rest.target)?
+            .with_weights(rest.weights.map(Into::into))?
+            .with_offset(rest.offset.map(Into::into))?;
+        shard.answer(&*rest.loss, frame, question)
     }
 }
 

@@ -28,6 +28,13 @@ class Data(TypedDict):
     intercept: bool
     standardize: bool
 
+class Sharded(TypedDict):
+    loss: str
+    loss_parameter: float | None
+    alpha: float
+    intercept: bool
+    standardize: bool
+
 class Samples(TypedDict):
     design: Design
     centred: bool
@@ -73,6 +80,16 @@ class Solution(TypedDict):
 class Model(Solution, total=False):
     intercept: float
     lower_bound: float
+
+class Said(TypedDict):
+    rounds: int
+    bytes_up: int
+    bytes_down: int
+    seconds: float
+
+class ShardedModel(Model):
+    communication: Said
+    rows: int
 
 class JointData(TypedDict):
     design: Design
@@ -149,6 +166,15 @@ def fit(
     callback: Callback | None = None,
     certify: int = 0,
 ) -> Model: ...
+def shard_answer(data: Data, frame: Mapping[str, Any], question: Mapping[str, Any], threads: int) -> Floats: ...
+def fit_shards(
+    rounds: Any,
+    problem: Sharded,
+    search: Search,
+    k: int,
+    start: tuple[Sequence[int], Sequence[float], float] | None = None,
+    callback: Callback | None = None,
+) -> ShardedModel: ...
 def fit_joint(
     data: JointData, search: Search, k: int, alpha: float, callback: Callback | None = None
 ) -> JointModel: ...

@@ -1,0 +1,243 @@
+"""Data in partitions of a Dask cluster, and rounds over them.
+
+A partition is prepared once, by a task that follows from the user's own: arrays as the core reads them, held by the
+worker that made them and made again should that worker die. A round is a plain task per partition and a tree of sums
+of neighbours, in the order that the core adds up in, so that the bits depend on the partitions alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dask
+import numpy as np
+import scipy.sparse as sp
+from distributed import Client, Future, get_client, wait
+from numpy.typing import NDArray
+
+from . import _core
+from ._validation import as_matrix, check_compressed
+
+#: How often the driver looks whether there are workers at all, in seconds.
+PULSE = 0.5
+
+
+def find_client(client: Client | None) -> Client:
+    """The client given, or the current one."""
+    if client is not None:
+        return client
+    try:
+        return get_client()
+    except ValueError:
+        message = "there is no Dask client: start one (`dask.distributed.Client()`), or pass it as client="
+        raise ValueError(message) from None
+
+
+class Blocks:
+    """Delayed blocks of X, and of what comes with every row, by partition."""
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> None:
+        self.columns: int | None = None
+        self.names: Any = None
+        if hasattr(X, "to_delayed") and hasattr(X, "chunks"):
+            X = X.rechunk({1: -1})
+            self.columns = int(X.shape[1])
+            self.X = list(X.to_delayed().ravel())
+            rows = X.chunks[0]
+        elif hasattr(X, "to_delayed"):
+            self.columns, self.names = len(X.columns), np.asarray(X.columns, dtype=object)
+            self.X, rows = list(X.to_delayed()), None
+        elif isinstance(X, (list, tuple)):
+            self.X, rows = [dask.delayed(block) for block in X], None
+        else:
+            kind = type(X).__name__
+            raise TypeError(f"X must be a dask array, a dask dataframe or a list of delayed blocks, got {kind}.")
+        if not self.X:
+            raise ValueError("X has no partitions.")
+        self.y = _beside("y", y, len(self.X), rows)
+        self.weights = _beside("sample_weight", sample_weight, len(self.X), rows)
+        self.offset = _beside("offset", offset, len(self.X), rows)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+
+def _beside(name: str, values: Any, count: int, rows: Sequence[Any] | None) -> list[Any]:
+    """The blocks of something that has a number per row, cut as X is."""
+    if values is None:
+        return [None] * count
+    if hasattr(values, "chunks"):
+        if rows is not None and values.chunks[0] != rows:
+            values = values.rechunk((rows,))
+        found = list(values.to_delayed().ravel())
+    elif hasattr(values, "to_delayed"):
+        found = list(values.to_delayed())
+    elif isinstance(values, (list, tuple)):
+        found = [dask.delayed(block) for block in values]
+    else:
+        raise TypeError(f"{name} must be in partitions as X is, got {type(values).__name__}.")
+    if len(found) != count:
+        raise ValueError(f"{name} has {len(found)} partitions, but X has {count}.")
+    return found
+
+
+def prepare(X: Any, y: Any, weights: Any, offset: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
+    """A partition as the core reads it: by columns, so that no question turns it round again."""
+    if hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+    if sp.issparse(X):
+        check_compressed(X)
+        X = sp.csc_matrix(X) if X.dtype in (np.float32, np.float64) else sp.csc_matrix(X, dtype=np.float64)
+    else:
+        X = np.asarray(X)
+        if X.ndim != 2:
+            raise ValueError(f"a block of X has {X.ndim} dimensions, expected 2.")
+        X = np.asfortranarray(X, dtype=X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
+    if y is None:
+        raise ValueError("y is missing.")
+    target, factors = encode(np.asarray(y))
+    given = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    if factors is not None:
+        given = factors if given is None else given * factors
+    for name, values in (("y", target), ("sample_weight", given), ("offset", offset)):
+        if values is not None and np.shape(values) != (X.shape[0],):
+            raise ValueError(f"a block of {name} has shape {np.shape(values)}, expected {(X.shape[0],)}.")
+    return {
+        "matrix": as_matrix(X),
+        "columns": X.shape[1],
+        "target": target,
+        "weights": given,
+        "offset": None if offset is None else np.ascontiguousarray(offset, dtype=np.float64),
+    }
+
+
+def answer(partition: dict[str, Any], loss: tuple[str, float | None], frame: Any, question: Any) -> NDArray[np.float64]:
+    """What a partition answers to a question."""
+    data: Any = {
+        "design": _core.Design(aligned(partition["matrix"]), 1),
+        "target": aligned(partition["target"]),
+        "weights": aligned(partition["weights"]),
+        "offset": aligned(partition["offset"]),
+        "loss": loss[0],
+        "loss_parameter": loss[1],
+        "intercept": False,
+        "standardize": False,
+    }
+    frame, question = ({name: aligned(value) for name, value in part.items()} for part in (frame, question))
+    return _core.shard_answer(data, frame, question, 1)
+
+
+def aligned(value: Any) -> Any:
+    """The same where numbers begin at whole addresses: what comes over a network may lie anywhere in its message."""
+    if isinstance(value, tuple):
+        return tuple(aligned(part) for part in value)
+    if not isinstance(value, np.ndarray) or value.flags.aligned:
+        return value
+    return value.copy(order="F" if value.flags.f_contiguous else "C")
+
+
+def answer_of(name: str, *asked: Any) -> NDArray[np.float64]:
+    """The same on a worker: what goes wrong there says in which partition."""
+    try:
+        return answer(*asked)
+    except Exception as error:
+        raise _say(error, name) from error
+
+
+def add(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sum of two answers."""
+    if left.shape != right.shape:
+        raise ValueError("partitions disagree about the number of columns.")
+    total: NDArray[np.float64] = left + right
+    return total
+
+
+def as_is(value: Any) -> Any:
+    """What a task holds so that others can depend on it: unlike scattered data, it is made again when it is lost."""
+    return value
+
+
+def columns_of(partition: dict[str, Any]) -> int:
+    """The number of columns of a partition."""
+    return int(partition["columns"])
+
+
+class Rounds:
+    """Questions to all partitions of a cluster, for the core."""
+
+    def __init__(
+        self, client: Client, partitions: Sequence[Future], loss: tuple[str, float | None], timeout: float
+    ) -> None:
+        self.client = client
+        self.partitions = partitions
+        self.loss = loss
+        self.timeout = timeout
+        self.count = len(partitions)
+        self.frame: tuple[Any, Any] = (None, None)
+
+    def ask(self, question: Any, frame: Any) -> NDArray[np.float64]:
+        """What all partitions answer, neighbours added first, on the workers."""
+        level = self._answers(question, frame)
+        while len(level) > 1:
+            pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
+            level = [self.client.submit(add, *pair, pure=False) if len(pair) == 2 else pair[0] for pair in pairs]
+        found: NDArray[np.float64] = self.result(level[0])
+        return found
+
+    def each(self, question: Any, frame: Any) -> list[NDArray[np.float64]]:
+        """What each partition answers."""
+        return [self.result(future) for future in self._answers(question, frame)]
+
+    def _answers(self, question: Any, frame: Any) -> list[Future]:
+        submit = self.client.submit
+        if self.frame[0] is not frame:
+            self.frame = (frame, submit(as_is, frame, pure=False))
+        asked = submit(as_is, question, pure=False)
+        return [
+            submit(answer_of, self._name(number), part, self.loss, self.frame[1], asked, pure=False)
+            for number, part in enumerate(self.partitions)
+        ]
+
+    def _name(self, number: int) -> str:
+        return f"partition {number} of {self.count} (task {self.partitions[number].key})"
+
+    def result(self, future: Future) -> Any:
+        """What a task gives, unless there is nobody to do it."""
+        absent = None
+        while True:
+            try:
+                wait([future], timeout=PULSE)
+                break
+            except TimeoutError:
+                if self.client.nthreads():
+                    absent = None
+                    continue
+            absent = absent or time.monotonic()
+            if time.monotonic() - absent >= self.timeout:
+                self.client.cancel([future])
+                raise RuntimeError(
+                    f"no worker has been there for {self.timeout:g} seconds. The last point is kept: start workers and "
+                    "fit again with warm_start=True."
+                )
+        try:
+            return aligned(future.result())
+        except Exception as error:
+            raise self._named(error) from error
+
+    def _named(self, error: Exception) -> Exception:
+        """The error of a partition, naming it; any other as it is."""
+        for number, partition in enumerate(self.partitions):
+            if partition.status == "error":
+                return _say(error, self._name(number))
+        return error
+
+
+def _say(error: Exception, where: str) -> Exception:
+    """An error of the same kind that says where it comes from."""
+    message = f"{where}: {error}"
+    try:
+        return type(error)(message)
+    except Exception:  # an exception that wants other arguments
+        return RuntimeError(f"{where}: {type(error).__name__}: {error}")
