@@ -81,7 +81,7 @@ fn one(data: &Loaded, solver: &str) -> Outcome<Found> {
     if data.meta.loss == LossName::LogDet {
         let model = Precision::new(Covariance::from_samples(&*data.design, Units::Original)?)?;
         let solution = match solver {
-            "auto" => graphs::solver(data.meta.p).fit(&model, &sparsity)?,
+            "auto" => graphs::solver().fit(&model, &sparsity)?,
             name => solver::by_name(name)?.fit(&model, &sparsity)?,
         };
         let network = model.network(&solution);

@@ -8,9 +8,9 @@ use crate::child::{self, Ended};
 use crate::fit::{cpu_seconds, resident};
 use crate::goals::Goal;
 use ksparse::design::Dense;
-use ksparse::graphical::{self, Covariance, Method, Precision, Units};
+use ksparse::graphical::{Covariance, Method, Precision, Units};
 use ksparse::restricted::{InnerOptions, minimise};
-use ksparse::solver::{Grahtp, Limits, Solver};
+use ksparse::solver::{Auto, Grahtp, Solver};
 use ksparse::{Objective, Path as Ks, Sparsity, Threads, simulate};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -18,8 +18,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What every door takes for a network of this size.
-pub fn solver(p: usize) -> Box<dyn Solver> {
-    graphical::default_solver(p, Limits::default())
+pub fn solver() -> Box<dyn Solver> {
+    Box::new(Auto::default())
 }
 
 fn model(rows: usize, p: usize) -> Outcome<(Precision, Dense<'static>)> {
@@ -55,7 +55,7 @@ pub fn graphs(dir: &Path, python: Option<&Path>, quick: bool) -> Outcome {
 fn minimisers() -> Outcome<Value> {
     let (p, k) = (200, 200);
     let (model, _) = model(400, p)?;
-    let support = solver(p).fit(&model, &Sparsity::new(k))?.support;
+    let support = solver().fit(&model, &Sparsity::new(k))?.support;
     let run = |model: &Precision| -> Outcome<(f64, f64)> {
         let mut x = vec![0.0; support.len()];
         let (found, seconds) = timed(|| minimise(&mut *model.restrict(&support)?, &mut x, &InnerOptions::EXACT));
@@ -80,7 +80,7 @@ fn fit(dir: &Path, python: Option<&Path>) -> Outcome<Value> {
         Ok((value, seconds))
     };
     let (plain, own) = best(&Grahtp::default())?;
-    let (lower, scaled) = best(&*solver(p))?;
+    let (lower, scaled) = best(&*solver())?;
     let peer = peer(&samples, dir, python, "fit", k)?;
     Ok(json!({
         "what": "fit", "p": p, "k": k, "own": own, "value": plain, "scaled": scaled, "scaled_value": lower,
@@ -93,7 +93,7 @@ fn path(p: usize, dir: &Path, python: Option<&Path>) -> Outcome<Value> {
     let (model, samples) = model(100, p)?;
     let most = (p * (p - 1) / 8).min(5 * p);
     let ks = (1..=20).map(|i| (i * most).div_ceil(20));
-    let (solved, own) = timed(|| Ks { sweeps: 0, ..Ks::over(ks) }.fit(&model, &*solver(p)));
+    let (solved, own) = timed(|| Ks { sweeps: 0, ..Ks::over(ks) }.fit(&model, &*solver()));
     solved?;
     let peer = peer(&samples, dir, python, "path", most)?;
     Ok(json!({"what": "path", "p": p, "k": most, "own": own, "peer": peer}))
@@ -105,7 +105,7 @@ fn large() -> Outcome<Value> {
     let (model, samples) = model(1000, p)?;
     drop(samples);
     let (clock, used) = (Instant::now(), cpu_seconds());
-    let solution = solver(p).fit(&model, &Sparsity::new(k))?;
+    let solution = solver().fit(&model, &Sparsity::new(k))?;
     let (wall, cpu) = (clock.elapsed().as_secs_f64(), cpu_seconds() - used);
     let edges = model.network(&solution).edges().len();
     let status = solution.status.to_string();

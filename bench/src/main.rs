@@ -10,11 +10,13 @@
 //! graphs  <dir> [--quick] [<interpreter>]                            networks: minimisers, a fit, paths, a large fit
 //! search  genes <folder> <best-known.csv> <effort> <threads>         f beside the best that anything has found
 //! search  simulated <every which problem> <threads>                  f beside greedy methods, and more effort
+//! ablation <threads> [<folder>]                                      every number of the default solver, changed
 //! ```
 //!
 //! `run` and `field` start the others (and the peers' adapters in Python) as child processes, one per fit: a solver
 //! that crashes, leaks or takes too long harms nobody else's figures.
 
+mod ablation;
 mod child;
 mod contest;
 mod data;
@@ -68,9 +70,12 @@ fn dispatch(words: &[&str]) -> Outcome {
             search::genes(Path::new(folder), Path::new(known), effort.parse()?, threads.parse()?)
         }
         ["search", "simulated", share, threads] => search::simulated(share.parse()?, threads.parse()?),
+        ["ablation", threads, folder @ ..] => {
+            ablation::ablation(folder.first().map(Path::new), threads.parse()?)
+        }
         ["memory", dir, solver] => fit::memory(Path::new(dir), solver),
         _ => Err(
-            "usage: run | field | data | fit | kernels | memory | graphs | search (see the top of bench/src/main.rs)"
+            "usage: run | field | data | fit | kernels | memory | graphs | search | ablation (see the top of bench/src/main.rs)"
                 .into(),
         ),
     }

@@ -1,9 +1,9 @@
 //! Solvers from names and options.
 
 use crate::error::to_py;
-use ksparse::solver::{self, Limits, Settings, Solver, Value};
+use ksparse::solver::{self, Settings, Solver, Value};
 use ksparse::sparsity::Partition;
-use ksparse::{Cancel, Sparsity, graphical};
+use ksparse::{Cancel, Sparsity};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -39,13 +39,6 @@ impl Search<'_> {
             settings.options.push((name.extract()?, option(&name, &value)?));
         }
         solver::method(&self.solver).and_then(|method| method.build(&settings)).map_err(to_py)
-    }
-
-    /// The solver for a network among so many variables: there `auto` is the library's choice for that size.
-    pub fn network_solver(&self, variables: usize, cancel: &Cancel) -> PyResult<Box<dyn Solver>> {
-        let solver = self.solver(cancel)?;
-        let limits = self.settings(cancel)?.limits(Limits::default());
-        Ok(if self.solver == "auto" { graphical::default_solver(variables, limits) } else { solver })
     }
 
     /// The groups, if there are any.

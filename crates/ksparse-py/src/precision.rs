@@ -66,7 +66,7 @@ pub fn precision_path<'py>(
     let path = Path { time_limit: search.time_limit()?, cancel: cancel.clone(), ..Path::over(ks) };
     let start = start.as_ref().map(matrix);
     let design = view.design().map_err(to_py)?;
-    let solver = search.network_solver(design.ncols(), &cancel)?;
+    let solver = search.solver(&cancel)?;
     let (covariance, found) = supervise(py, search.threads, callback, &cancel, |watch| {
         let covariance = moments.of(&design)?;
         let model = Precision::new(covariance.clone())?;
@@ -106,7 +106,7 @@ pub fn precision_scores<'py>(
     let cancel = Cancel::new();
     let path = Path { time_limit: search.time_limit()?, cancel: cancel.clone(), ..Path::over(ks) };
     let design = view.design().map_err(to_py)?;
-    let solver = search.network_solver(design.ncols(), &cancel)?;
+    let solver = search.solver(&cancel)?;
     let mut rows = Vec::new();
     for (train, test) in &folds {
         rows.push((outcome::row_numbers(train)?, outcome::row_numbers(test)?));

@@ -5,9 +5,10 @@ mod common;
 
 use common::{Problem, Table, normal, normals, rng, smooth_losses};
 use ksparse::design::{Dense, Sparse};
-use ksparse::loss::{Logistic, Squared};
+use ksparse::loss::{Hinge, Logistic, Loss, Squared};
+use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::simulate::{self, Correlation};
-use ksparse::solver::{self, Effort, Solver};
+use ksparse::solver::{self, Effort, Grahtp, Plan, Solver};
 use ksparse::{Auto, MatrixMut, Objective, Path, Risk, SparseRef, Sparsity, Threads};
 use rand::Rng;
 use rayon::prelude::*;
@@ -174,5 +175,40 @@ fn a_narrowed_risk_is_the_risk_on_its_columns() {
         let (a, b) = (part.majorant().unwrap(), risk.majorant().unwrap());
         let b = b.map(|all| listed.iter().map(|&j| all[j]).collect::<Vec<f64>>());
         assert_eq!(a, b, "problem {seed}");
+    }
+}
+
+/// Each way that the default solver may go, forced on a small problem: a point that is feasible, refitted and no worse
+/// than the method it is built on, on all three kinds of f.
+#[test]
+fn every_branch_of_the_default_solver_can_be_forced() {
+    type Forced = (&'static str, fn() -> Plan);
+    let branches: [Forced; 6] = [
+        ("usual", Plan::default),
+        ("without ladder", Plan::without_ladder),
+        ("swaps", Plan::swaps),
+        ("brisk", Plan::brisk),
+        ("table", Plan::table),
+        ("leaps", Plan::leaps),
+    ];
+    for seed in 1..=3 {
+        let data = simulate::logistic(120, 40, 6, Correlation::Ar1(0.6), seed);
+        let losses: [Box<dyn Loss>; 3] = [Box::new(Squared::default()), Box::new(Logistic::default()), Box::new(Hinge)];
+        for loss in &losses {
+            let risk = Risk::new(&data.design, &data.target, &**loss).unwrap().with_ridge(0.01).unwrap();
+            let risk = risk.with_intercept();
+            let plain = Grahtp::default().fit(&risk, &Sparsity::new(6)).unwrap();
+            for (name, plan) in branches {
+                let auto = Auto { plan: plan(), ..Auto::default() };
+                let found = auto.fit(&risk, &Sparsity::new(6)).unwrap();
+                let what = format!("{name} on {}, seed {seed}", loss.name());
+                assert!(risk.model(&found).support.len() <= 6, "{what}");
+                assert!(found.value <= plain.value * (1.0 + 1e-9), "{what}: {} {}", found.value, plain.value);
+                let mut x = found.coefficients.clone();
+                let mut on_support = risk.restrict(&found.support).unwrap();
+                let refitted = minimise(&mut *on_support, &mut x, &InnerOptions::EXACT).unwrap().value;
+                assert!((found.value - refitted).abs() <= 1e-7 * refitted, "{what}: {} {refitted}", found.value);
+            }
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::screen::{Screen, bold};
 use ksparse::design::Design;
 use ksparse::graphical::{self, Covariance, Network, Precision, Stability, Tuned, Units};
 use ksparse::select::Folds;
-use ksparse::solver::{Limits, Solver};
+use ksparse::solver::Solver;
 use ksparse::{Objective, Path, Solution, SparseRef, Sparsity, Status};
 use ksparse_io::Need;
 use serde_json::{Value, json};
@@ -126,8 +126,6 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
         .collect();
     warn_about_constants(&model, &names, screen);
     args.solver.refuse_effort()?;
-    let default = graphical::default_solver(model.variables(), args.solver.limits(Limits::default()));
-    let solver: &dyn Solver = if solver.name() == "auto" { &*default } else { solver };
 
     let started = Instant::now();
     let (time_limit, cancel) = (args.solver.time_limit(), interrupt::token());

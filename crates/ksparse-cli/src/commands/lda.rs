@@ -10,7 +10,7 @@ use crate::screen::Screen;
 use ksparse::design::{Dense, Design};
 use ksparse::graphical::{self, Classes, Confusion, Network, Precision, Units, screen_by_t};
 use ksparse::select::Folds;
-use ksparse::solver::{Limits, Solver};
+use ksparse::solver::Solver;
 use ksparse::{Path, SparseRef};
 use ksparse_io::{Labels, Need};
 use serde_json::json;
@@ -110,8 +110,6 @@ fn lda(args: &LdaArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let classes = Classes::of(&train, &data.signs).map_err(blame)?;
     let model = Precision::new(classes.covariance(&train, Units::Standardized).map_err(blame)?).map_err(blame)?;
     args.solver.refuse_effort()?;
-    let default = graphical::default_solver(model.variables(), args.solver.limits(Limits::default()));
-    let solver: &dyn Solver = if solver.name() == "auto" { &*default } else { solver };
     let path = Path::over(args.k.0.iter().map(|&k| k.min(model.pairs())));
     let family = graphical::by_edges(path.clone(), solver);
     let best = if path.ks.len() > 1 { best_k(args, &train, &data.signs, &family).map_err(blame)? } else { 0 };

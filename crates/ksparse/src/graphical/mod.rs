@@ -16,7 +16,6 @@ mod adm;
 mod barrier;
 mod component;
 mod covariance;
-mod default;
 mod discriminant;
 mod glasso;
 mod network;
@@ -26,7 +25,6 @@ mod triangle;
 mod tune;
 
 pub use covariance::{Covariance, Units};
-pub use default::default_solver;
 pub use discriminant::{Classes, Confusion, Rule, screen_by_t};
 pub use glasso::GraphicalLasso;
 pub use network::{Edge, Network, f_score};

@@ -17,21 +17,28 @@
 //!
 //! A loss with corners (hinge) has no second derivatives: it goes through the dual (`corners.rs`) and needs a ridge.
 
+mod means;
+
 use super::corners;
 use super::descent::{Descent, descend};
 use super::every_k;
 use super::exchange::{Reach, polish};
 use super::grouped;
+use super::grow::grow;
+use super::model_search;
 use super::occupied;
+use super::plan::Plan;
 use super::prune::{Drop, prune, widen_and_prune};
 use super::registry::{Choice, Method, Value};
 use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
+use super::tableau::{pursue, pursue_below};
 use super::{Effort, Fbs, Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
 use crate::objective::{Objective, Risk};
 use crate::restricted::InnerOptions;
 use crate::sparsity::Sparsity;
+use means::{Means, OtherStart};
 use std::ops::ControlFlow;
 
 /// The default solver.
@@ -50,6 +57,9 @@ pub struct Auto {
     pub limits: Limits,
     /// How much to search where searching is cheap.
     pub effort: Effort,
+    /// The numbers it decides by.
+    #[doc(hidden)]
+    pub plan: Plan,
 }
 
 /// Its entry in the table of solvers.
@@ -62,23 +72,12 @@ pub(super) const METHOD: Method = Method {
             Value::Word(word) => word.parse().ok(),
             Value::Flag(_) => None,
         })?;
-        Ok(Box::new(Auto { limits: given.limits(Limits::default()), effort: effort.unwrap_or_default() }))
+        let limits = given.limits(Limits::default());
+        Ok(Box::new(Auto { limits, effort: effort.unwrap_or_default(), ..Auto::default() }))
     })
 };
 const EFFORT: Choice =
     Choice { name: "effort", values: "'quick', 'normal', 'thorough' or a number: so many times normal" };
-
-/// Trial refits stop this far (relatively) from the minimum; Newton's last step lands much nearer.
-const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-2, ..InnerOptions::EXACT };
-
-/// Newton steps on a widened support: it is about to be pruned, and exchanges follow.
-const LEAP_STEPS: usize = 3;
-
-/// Second-order steps are taken when one costs at most so many gradients.
-const AFFORDABLE: f64 = 10.0;
-
-/// Work below this (multiply-adds, some milliseconds) is always affordable.
-const SMALL: f64 = 5e6;
 
 impl Solver for Auto {
     fn name(&self) -> &'static str {
@@ -119,7 +118,7 @@ impl Auto {
     fn search(&self, run: &mut Run, sparsity: &Sparsity, start: Option<&Solution>) -> Result<Solution> {
         let objective = run.objective;
         if start.is_none()
-            && let Some((mut answers, status)) = every_k::search(run, self.effort)?
+            && let Some((mut answers, status)) = every_k::search(run, &self.plan, self.effort)?
             && let Some(at) = answers.pop()
         {
             return run.finish(at, status);
@@ -128,26 +127,29 @@ impl Auto {
             let (at, status) = grouped::search(run, start)?;
             return run.finish(at, status);
         }
+        let mut means = Means::new(&self.plan, run);
+        if means.model_alone {
+            return model_search::search(run, start);
+        }
         let first = run.begin(start)?;
         if let Some(samples) = objective.samples().filter(|_| objective.profile().corners) {
-            let (at, status) = corners::search(run, &Risk::of(samples), sparsity, first)?;
+            let (at, status) = corners::search(run, &Risk::of(samples), sparsity, first, &self.plan)?;
             return run.finish(at, status);
         }
-        let mut plan = Plan::new(run);
-        let (mut at, mut status) = search(run, first, &plan)?;
+        let (mut at, mut status) = search(run, first, &means)?;
         let searching = start.is_none() && self.effort != Effort::QUICK;
-        let others = if searching { plan.other_starts(objective.dim(), &run.budget.free) } else { Vec::new() };
+        let others = if searching { means.other_starts(objective.dim(), &run.budget.free) } else { Vec::new() };
         for other in others {
             if is_limit(status) {
                 break;
             }
-            let Some(from) = begin_elsewhere(run, &at, sparsity, &plan, other)? else { continue };
+            let Some(from) = begin_elsewhere(run, &at, sparsity, &means, other)? else { continue };
             if let Some(limit) = run.poll(&at, 0, None) {
                 status = limit;
                 break;
             }
             let next;
-            (next, status) = refine(run, from, &plan, at.value)?;
+            (next, status) = refine(run, from, &means, at.value)?;
             let both = union(&at.support, &next.support);
             if next.value < at.value {
                 at = next;
@@ -155,18 +157,18 @@ impl Auto {
             // The two answers share most of their coordinates; the best of both is often better than either.
             if !is_limit(status)
                 && both.len() > at.support.len()
-                && let Some(mixed) = prune(run, &at, both, plan.drop, &plan.leap_refit())?
+                && let Some(mixed) = prune(run, &at, both, means.drop, &means.leap_refit())?
             {
                 let next;
-                (next, status) = refine(run, mixed, &plan, at.value)?;
+                (next, status) = refine(run, mixed, &means, at.value)?;
                 if next.value < at.value {
                     at = next;
                 }
             }
         }
-        if plan.drop == Drop::Smallest && plan.second_order && !is_limit(status) {
-            plan.drop = Drop::Cheapest;
-            (at, status) = refine(run, at, &plan, f64::INFINITY)?;
+        if means.drop == Drop::Smallest && means.second_order && !is_limit(status) {
+            means.drop = Drop::Cheapest;
+            (at, status) = refine(run, at, &means, f64::INFINITY)?;
         }
         let x = at.x.clone();
         let at = run.refit(at.support, x, &InnerOptions::EXACT)?;
@@ -178,116 +180,17 @@ pub(super) fn is_limit(status: Status) -> bool {
     matches!(status, Status::MaxIterations | Status::TimeLimit | Status::Stopped | Status::Unattained)
 }
 
-/// What the problem's size allows.
-struct Plan {
-    /// Whether there are second derivatives, and whether leaps and exchanges are affordable.
-    has_hessian: bool,
-    second_order: bool,
-    /// Leaps to try, longest first.
-    leaps: Vec<usize>,
-    /// Whom leaps drop. The smallest first, and the cheapest by the model from there, where a block of the Hessian
-    /// costs no pass over data and refits are all that counts.
-    drop: Drop,
-    /// Candidates of an ordinary exchange round, and of the last.
-    reach: Reach,
-    /// Which other starts are cheap too: forward selection, or at least by blocks, backward elimination, forward
-    /// selection from each coordinate.
-    forward: bool,
-    blocks: bool,
-    backward: bool,
-    each_coordinate: bool,
-}
-
-impl Plan {
-    fn new(run: &Run) -> Self {
-        let k = run.budget.k + run.budget.free.len();
-        let profile = run.objective.profile();
-        let gradient = profile.gradient;
-        let budget = (AFFORDABLE * gradient).max(0.2 * SMALL);
-        let narrow = 2 * run.budget.k + 50;
-        let (k_f, p) = (k as f64, run.objective.dim() as f64);
-        // Every pair: k p refits, each some products with k columns.
-        let every_pair = k_f * p <= 500.0 && 10.0 * k_f * k_f * gradient <= SMALL;
-        let small = k_f * gradient <= SMALL;
-        let affordable = |extra: &usize| {
-            let wide = k + extra;
-            profile.hessian.is_some_and(|cost| cost.of(wide, wide) + (wide as f64).powi(3) / 6.0 <= budget)
-        };
-        // A quadratic f is explored well enough by exact exchanges.
-        let blocks = !profile.quadratic && k_f * gradient <= 30.0 * SMALL;
-        let counted = run.budget.k;
-        // Leaps in between gain little for their time: they are for problems that have it.
-        let between = blocks.then_some(counted);
-        let leaps = [Some(2 * counted), between, Some((counted / 2).max(1))];
-        let leaps: Vec<usize> = leaps.into_iter().flatten().filter(affordable).collect();
-        // The last look takes as many candidates as a quarter of the budget pays for.
-        let one = profile.hessian.map_or(f64::INFINITY, |cost| cost.of(k, 1)) + (k * k) as f64 / 6.0;
-        let without_data = profile.hessian.is_some_and(|cost| cost.column == 0.0);
-        Self {
-            has_hessian: profile.hessian.is_some(),
-            second_order: !leaps.is_empty(),
-            leaps,
-            drop: if without_data { Drop::Smallest } else { Drop::Cheapest },
-            reach: Reach {
-                narrow,
-                wide: narrow.max((0.25 * budget / one) as usize),
-                tries: 10,
-                every_pair,
-                refit: if small { InnerOptions::EXACT } else { LOOSE },
-            },
-            forward: k_f * gradient <= 4.0 * SMALL,
-            blocks,
-            backward: small && p.powi(3) <= SMALL,
-            each_coordinate: every_pair && 20.0 * k_f * p * gradient <= SMALL,
-        }
-    }
-
-    /// Precision of refits on a widened support.
-    fn leap_refit(&self) -> InnerOptions<'static> {
-        InnerOptions { max_iterations: LEAP_STEPS, ..self.reach.refit }
-    }
-
-    fn other_starts(&self, dim: usize, free: &[usize]) -> Vec<OtherStart> {
-        let mut starts = Vec::new();
-        if self.forward {
-            starts.push(OtherStart::Forward);
-        } else if self.blocks {
-            starts.push(OtherStart::Blocks);
-        }
-        if self.backward {
-            starts.push(OtherStart::Backward);
-        }
-        if self.each_coordinate {
-            starts.extend((0..dim).filter(|j| !free.contains(j)).map(OtherStart::ForwardFrom));
-        }
-        starts
-    }
-}
-
-/// Where else a search may start.
-#[derive(Clone, Copy)]
-enum OtherStart {
-    /// The answer of forward selection.
-    Forward,
-    /// The answer of forward selection by tenths of k, ten times cheaper.
-    Blocks,
-    /// What backward elimination leaves.
-    Backward,
-    /// The answer of forward selection begun with this coordinate: a good pair may have no good member.
-    ForwardFrom(usize),
-}
-
 /// The point another start gives; the watcher and the limits hold on the way.
 fn begin_elsewhere(
     run: &mut Run,
     at: &Iterate,
     sparsity: &Sparsity,
-    plan: &Plan,
+    means: &Means,
     start: OtherStart,
 ) -> Result<Option<Iterate>> {
     let seed = match start {
-        OtherStart::Backward => return widen_and_prune(run, at, run.objective.dim(), plan.drop, &plan.reach.refit),
-        OtherStart::Blocks => return grow(run, plan).map(Some),
+        OtherStart::Backward => return widen_and_prune(run, at, run.objective.dim(), means.drop, &means.reach.refit),
+        OtherStart::Blocks => return by_blocks(run, means).map(Some),
         OtherStart::Forward => None,
         OtherStart::ForwardFrom(j) => Some(Solution::guess(vec![j], vec![f64::MIN_POSITIVE])),
     };
@@ -301,9 +204,9 @@ fn begin_elsewhere(
 }
 
 /// Adds the best tenth of k by scores in units of curvature, refits, and so on up to k.
-fn grow(run: &Run, plan: &Plan) -> Result<Iterate> {
+fn by_blocks(run: &Run, means: &Means) -> Result<Iterate> {
     let mut at = run.begin(None)?;
-    let block = run.budget.k.div_ceil(10);
+    let block = run.budget.k.div_ceil(means.plan.blocks as usize);
     loop {
         let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, run.units(&at)?, block);
         let support = ranking.grown(&at, block);
@@ -311,20 +214,59 @@ fn grow(run: &Run, plan: &Plan) -> Result<Iterate> {
             return Ok(at);
         }
         let x = run.carry(&at, &support);
-        at = run.refit(support, x, &plan.reach.refit)?;
+        at = run.refit(support, x, &means.reach.refit)?;
     }
 }
 
 /// Swaps, then what `refine` does.
-fn search(run: &mut Run, first: Iterate, plan: &Plan) -> Result<(Iterate, Status)> {
-    if plan.has_hessian && !plan.second_order {
-        // Columns of one size: plain GraHTP. Of very different sizes (text): scores must not depend on them.
-        let scaled = run.units(&first)?.is_some_and(|u| spread(u) > 4.0);
-        return descend(run, first, if scaled { &Descent::BRISK } else { &Descent::CAREFUL });
+fn search(run: &mut Run, first: Iterate, means: &Means) -> Result<(Iterate, Status)> {
+    if means.has_hessian && !means.blocks {
+        // Columns of one size: plain GraHTP. Of very different sizes (text): scores must not depend on them, and the
+        // model's table finds in tens of milliseconds what single exchanges find in a second.
+        let uneven = run.units(&first)?.is_some_and(|u| spread(u) > means.plan.uneven);
+        if uneven && means.table {
+            return by_table(run, first, means);
+        }
+        if !means.second_order {
+            return descend(run, first, if uneven { &means.brisk } else { &Descent::CAREFUL });
+        }
     }
     // Plain GraHTP to the end, so that what follows can only be better than its answer.
     let (at, status) = descend(run, first, &Descent::CAREFUL)?;
-    if is_limit(status) { Ok((at, status)) } else { refine(run, at, plan, f64::INFINITY) }
+    if is_limit(status) { Ok((at, status)) } else { refine(run, at, means, f64::INFINITY) }
+}
+
+/// Growth by blocks and lists of exchanges, both on the quadratic model; then leaps, each followed by such lists, while
+/// they help, and a look at single exchanges.
+fn by_table(run: &mut Run, first: Iterate, means: &Means) -> Result<(Iterate, Status)> {
+    let (width, refit) = means.around_table(run.budget.full());
+    let start = run.begin_at(None)?.value;
+    let least = |run: &Run, at: &Iterate| {
+        let inside = (at.support.len() - run.budget.free.len()).max(1);
+        means.plan.table_trifle * (start - at.value).max(0.0) / inside as f64
+    };
+    // The last block comes with the first exchanges.
+    let last = run.budget.k.div_ceil(means.plan.blocks as usize);
+    let (mut at, mut limit) = grow(run, first, last, &refit)?;
+    if limit.is_none() {
+        (at, limit) = pursue(run, at.clone(), width, least(run, &at), &refit)?;
+    }
+    // Short leaps alone: long ones take twice the time of all the rest and found no lower f (RCV1, k = 50 to 300).
+    while limit.is_none() && means.second_order {
+        let leap = InnerOptions { max_iterations: means.plan.leap_steps as usize, ..refit };
+        let Some(far) = widen_and_prune(run, &at, means.short_leap, means.drop, &leap)? else { break };
+        let next;
+        (next, limit) = pursue_below(run, far, width, least(run, &at), &refit, at.value)?;
+        if next.value >= at.value - run.trifle(&at, 1e-6)? {
+            break;
+        }
+        at = next;
+    }
+    if limit.is_none() && means.second_order {
+        let (narrow, below) = (Reach { wide: means.reach.narrow, ..means.reach }, at.value);
+        (at, limit) = polish(run, at, &narrow, below)?;
+    }
+    Ok((at, limit.unwrap_or(Status::SupportStable)))
 }
 
 /// The largest of some positive numbers over the smallest; zeros are not counted.
@@ -335,27 +277,26 @@ fn spread(units: &[f64]) -> f64 {
 }
 
 /// Leaps and exchanges until neither helps. Points that are not below `record_below` are not recorded.
-fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) -> Result<(Iterate, Status)> {
+fn refine(run: &mut Run, mut at: Iterate, means: &Means, mut record_below: f64) -> Result<(Iterate, Status)> {
     record_below = record_below.min(at.value);
-    let k = run.budget.k;
-    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, extra, plan.drop, &plan.leap_refit());
+    let leap = |run: &Run, at: &Iterate, extra: usize| widen_and_prune(run, at, extra, means.drop, &means.leap_refit());
 
     // Short leaps on their own, while they gain more than a trifle.
-    while let Some(next) = leap(run, &at, (k / 2).max(1))? {
-        if next.value >= at.value - run.trifle(&at, 1e-4)? {
+    while let Some(next) = leap(run, &at, means.short_leap)? {
+        if next.value >= at.value - run.trifle(&at, means.plan.leap_trifle)? {
             break;
         }
-        let limit = note(run, &at, &next, &mut record_below);
+        let limit = run.note(&at, &next, &mut record_below);
         at = next;
         if let Some(status) = limit {
             return Ok((at, status));
         }
     }
     // Exchanges; then leaps followed by exchanges: the longest until they fail, then shorter ones.
-    let narrow = Reach { wide: plan.reach.narrow, ..plan.reach };
+    let narrow = Reach { wide: means.reach.narrow, ..means.reach };
     let mut limit;
     (at, limit) = polish(run, at, &narrow, record_below)?;
-    for &extra in &plan.leaps {
+    for &extra in &means.leaps {
         while limit.is_none() {
             record_below = record_below.min(at.value);
             let Some(far) = leap(run, &at, extra)? else { break };
@@ -375,18 +316,8 @@ fn refine(run: &mut Run, mut at: Iterate, plan: &Plan, mut record_below: f64) ->
     }
     if limit.is_none() {
         record_below = record_below.min(at.value);
-        let last = Reach { narrow: plan.reach.wide, ..plan.reach };
+        let last = Reach { narrow: means.reach.wide, ..means.reach };
         (at, limit) = polish(run, at, &last, record_below)?;
     }
     Ok((at, limit.unwrap_or(Status::SupportStable)))
-}
-
-/// Records a point that improves on the best so far, shows any other to the watcher.
-fn note(run: &mut Run, before: &Iterate, after: &Iterate, record_below: &mut f64) -> Option<Status> {
-    if after.value < *record_below {
-        *record_below = after.value;
-        run.record(before, after, None)
-    } else {
-        run.poll(after, 0, None)
-    }
 }

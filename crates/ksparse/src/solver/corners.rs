@@ -7,6 +7,7 @@
 
 use super::auto::is_limit;
 use super::descent::{Descent, descend};
+use super::plan::Plan;
 use super::run::{Iterate, Run};
 use super::{Auto, Diht, Effort, Limits, Progress, Sdiht, Solution, Solver, Status};
 use crate::error::Result;
@@ -16,24 +17,29 @@ use crate::restricted::InnerOptions;
 use crate::sparsity::Sparsity;
 use std::ops::ControlFlow;
 
-/// Epochs of a dual ascent: supports settle early.
-const EPOCHS: usize = 100;
-
-/// Multiply-adds up to which every support found is improved by swaps, not the best alone.
-const SMALL: f64 = 2e6;
-
 /// The search from `first`, the start debiased.
-pub(super) fn search(run: &mut Run, risk: &Risk, sparsity: &Sparsity, first: Iterate) -> Result<(Iterate, Status)> {
+pub(super) fn search(
+    run: &mut Run,
+    risk: &Risk,
+    sparsity: &Sparsity,
+    first: Iterate,
+    plan: &Plan,
+) -> Result<(Iterate, Status)> {
     let rounded = risk.with_loss(Box::new(Huber::default()));
     let start = (!first.support.is_empty()).then(|| Solution::guess(first.support.clone(), first.x.clone()));
-    let limits =
-        Limits { max_iterations: EPOCHS, time_limit: run.time_left(), tolerance: 1e-4, cancel: run.cancel().clone() };
-    let auto = Auto { limits: Limits { max_iterations: 1000, ..limits.clone() }, effort: Effort::FEW_STARTS };
+    let limits = Limits {
+        max_iterations: plan.epochs as usize,
+        time_limit: run.time_left(),
+        tolerance: 1e-4,
+        cancel: run.cancel().clone(),
+    };
+    let auto =
+        Auto { limits: Limits { max_iterations: 1000, ..limits.clone() }, effort: Effort::FEW_STARTS, plan: *plan };
     let (whole, blocks) = (
         Diht { limits: limits.clone(), refit: false, ..Diht::default() },
         Sdiht { limits, refit: false, ..Sdiht::default() },
     );
-    let small = risk.profile().gradient <= SMALL;
+    let small = risk.profile().gradient <= plan.improve_all;
     let mut ways: Vec<(&dyn Solver, &Risk)> = vec![(&auto, &rounded), (&blocks, risk)];
     if small {
         ways.push((&whole, risk));

@@ -7,6 +7,7 @@
 
 use super::exchange::{Reach, polish, screen};
 use super::ladder::{Landscape, Place};
+use super::plan::Plan;
 use super::prune::{Drop, prune};
 use super::run::{Iterate, Run, union};
 use super::swap::Ranking;
@@ -18,35 +19,23 @@ use crate::restricted::InnerOptions;
 use crate::sparsity::Sparsity;
 use std::ops::ControlFlow;
 
-/// Refits on the way stop this far (relatively) from the minimum; Newton's last step lands much nearer.
-const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
-
-/// Candidates of a working set, and of a round of exchanges.
-fn working(k: usize) -> usize {
-    4 * k + 50
-}
-
-fn candidates(k: usize) -> usize {
-    2 * k + 50
-}
-
 /// What a step costs whatever its size: lists, vectors, calls; some thirty microseconds.
 const OVERHEAD: f64 = 1e5;
 
 /// The work of one step (a newcomer, an exchange) among some coordinates: a gradient and the curvatures, the pairs, a
 /// refit. Samples are counted by what a column costs.
-pub(super) fn step(profile: &Profile, dim: usize, k: usize) -> f64 {
+pub(super) fn step(plan: &Plan, profile: &Profile, dim: usize, k: usize) -> f64 {
     let rows = profile.gradient / dim.max(1) as f64;
-    let pairs = (k * candidates(k).min(dim)) as f64;
+    let pairs = (k * plan.candidates(k).min(dim)) as f64;
     let refit = 2.0 * rows * ((k * k) as f64 / 3.0 + 20.0);
     OVERHEAD + 1.5 * profile.gradient + pairs * (rows / 6.0 + k as f64 / 2.0) + refit
 }
 
 /// The work of a local search for k among all coordinates: some passes, and the steps on a working set.
-pub(super) fn local_search(profile: &Profile, dim: usize, k: usize) -> f64 {
-    let share = (working(k) as f64 / dim as f64).min(1.0);
+pub(super) fn local_search(plan: &Plan, profile: &Profile, dim: usize, k: usize) -> f64 {
+    let share = (plan.working(k) as f64 / dim as f64).min(1.0);
     let part = Profile { gradient: share * profile.gradient, ..*profile };
-    3.0 * step(profile, dim, k) + 1.5 * k as f64 * step(&part, working(k).min(dim), k)
+    3.0 * step(plan, profile, dim, k) + 1.5 * k as f64 * step(plan, &part, plan.working(k).min(dim), k)
 }
 
 /// f over some coordinates.
@@ -56,12 +45,13 @@ pub(super) struct Curved<'a> {
     part: Option<Box<dyn Objective + 'a>>,
     coordinates: Vec<usize>,
     free: &'a [usize],
+    plan: &'a Plan,
     cancel: Cancel,
 }
 
 impl<'a> Curved<'a> {
-    pub fn new(whole: &'a dyn Objective, free: &'a [usize], cancel: Cancel) -> Self {
-        Self { whole, part: None, coordinates: (0..whole.dim()).collect(), free, cancel }
+    pub fn new(whole: &'a dyn Objective, free: &'a [usize], plan: &'a Plan, cancel: Cancel) -> Self {
+        Self { whole, part: None, coordinates: (0..whole.dim()).collect(), free, plan, cancel }
     }
 
     fn objective(&self) -> &dyn Objective {
@@ -88,7 +78,12 @@ impl<'a> Curved<'a> {
     }
 
     fn step(&self, k: usize) -> f64 {
-        step(&self.objective().profile(), self.coordinates.len(), k)
+        step(self.plan, &self.objective().profile(), self.coordinates.len(), k)
+    }
+
+    /// Precision of refits on the way.
+    fn refit(&self) -> InnerOptions<'static> {
+        InnerOptions { tolerance: self.plan.curved_refit, ..InnerOptions::EXACT }
     }
 }
 
@@ -99,7 +94,9 @@ impl Landscape for Curved<'_> {
         Self: 's;
 
     // Fewer answers are no better than their neighbours than on a quadratic f without a ridge, and each look is dearer.
-    const PATIENCE: (usize, usize) = (3, 20);
+    fn patience(plan: &Plan) -> (f64, f64) {
+        (plan.patience_curved, plan.patience_curved_columns)
+    }
 
     fn coordinates(&self) -> &[usize] {
         &self.coordinates
@@ -114,13 +111,13 @@ impl Landscape for Curved<'_> {
         places.dedup();
         let k = places.len() - self.places(self.free).len();
         let zeros = vec![0.0; places.len()];
-        let (at, _) = self.run(k, |run| run.refit(places, zeros, &LOOSE))?;
+        let (at, _) = self.run(k, |run| run.refit(places, zeros, &self.refit()))?;
         Ok(Bend { land: self, at, work: self.step(k) })
     }
 
     fn narrowed(&self, coordinates: Vec<usize>) -> Result<Self> {
         let part = self.whole.narrowed(&coordinates)?;
-        Ok(Self { whole: self.whole, part, coordinates, free: self.free, cancel: self.cancel.clone() })
+        Ok(Self { part, coordinates, cancel: self.cancel.clone(), ..*self })
     }
 }
 
@@ -133,14 +130,14 @@ pub(super) struct Bend<'s> {
 }
 
 /// One newcomer after the other, up to the run's k.
-fn forward(run: &mut Run, mut at: Iterate, free: usize) -> Result<Iterate> {
+fn forward(run: &mut Run, mut at: Iterate, free: usize, refit: &InnerOptions) -> Result<Iterate> {
     while at.support.len() < run.budget.k + free {
         let support = Ranking::new(&run.budget, &at, run.gradient(&at)?, run.units(&at)?, 1).grown(&at, 1);
         if support.len() == at.support.len() {
             break;
         }
         let x = run.carry(&at, &support);
-        at = run.refit(support, x, &LOOSE)?;
+        at = run.refit(support, x, refit)?;
         run.poll(&at, 0, None);
     }
     Ok(at)
@@ -149,17 +146,18 @@ fn forward(run: &mut Run, mut at: Iterate, free: usize) -> Result<Iterate> {
 impl Bend<'_> {
     /// [`settle`](Place::settle) with every step among all the coordinates of the land.
     fn settle_here(&mut self, k: usize) -> Result<()> {
-        let width = candidates(k);
-        let reach = Reach { narrow: width, wide: width, tries: 4, every_pair: false, refit: LOOSE };
+        let (plan, refit) = (self.land.plan, self.land.refit());
+        let width = plan.candidates(k);
+        let reach = Reach { narrow: width, wide: width, tries: plan.curved_tries as usize, every_pair: false, refit };
         let (first, free) = (self.at.clone(), self.land.places(self.land.free).len());
         let (at, steps) = self.land.run(k, |run| {
             let mut at = first;
             if at.support.len() > run.budget.k + free
-                && let Some(pruned) = prune(run, &at, at.support.clone(), Drop::Cheapest, &LOOSE)?
+                && let Some(pruned) = prune(run, &at, at.support.clone(), Drop::Cheapest, &refit)?
             {
                 at = pruned;
             }
-            let at = forward(run, at, free)?;
+            let at = forward(run, at, free, &refit)?;
             Ok(polish(run, at, &reach, f64::NEG_INFINITY)?.0)
         })?;
         self.at = at;
@@ -180,7 +178,7 @@ impl Place for Bend<'_> {
 
     fn grow(&mut self, k: usize) -> Result<()> {
         let (first, free) = (self.at.clone(), self.land.places(self.land.free).len());
-        let (at, steps) = self.land.run(k, |run| forward(run, first, free))?;
+        let (at, steps) = self.land.run(k, |run| forward(run, first, free, &self.land.refit()))?;
         self.at = at;
         self.work += steps as f64 * self.land.step(k);
         Ok(())
@@ -188,7 +186,7 @@ impl Place for Bend<'_> {
 
     fn settle(&mut self, k: usize) -> Result<()> {
         let land = self.land;
-        let size = working(k);
+        let size = land.plan.working(k);
         if land.part.is_none() && land.coordinates.len() > 2 * size {
             let (set, _) = land.run(k, |run| {
                 let promising = screen(run, &self.at, run.gradient(&self.at)?, size)?;

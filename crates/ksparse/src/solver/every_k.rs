@@ -2,6 +2,7 @@
 
 use super::curved::{self, Curved};
 use super::ladder::{FLIGHTS, Ladder, Landscape};
+use super::plan::Plan;
 use super::run::{Iterate, Run};
 use super::wide::Space;
 use super::{Auto, Effort, Limits, Progress, Solution, Solver, Status};
@@ -11,17 +12,14 @@ use crate::restricted::InnerOptions;
 use crate::sparsity::{SparseRef, Sparsity};
 use std::ops::ControlFlow;
 
-/// Multiply-adds of a flight: half a second to a second of one thread. Where f is not quadratic they are dearer, and
-/// fewer find as much: with a ridge, ten times the work rarely changed the third digit.
-fn work(profile: &Profile) -> f64 {
-    if profile.quadratic { 1.6e9 } else { 1.2e9 }
+/// Multiply-adds of a flight. Where f is not quadratic they are dearer, and fewer find as much: with a ridge, ten times
+/// the work rarely changed the third digit.
+fn work(plan: &Plan, profile: &Profile) -> f64 {
+    if profile.quadratic { plan.work_quadratic } else { plan.work_curved }
 }
 
-/// Local searches that a flight must be able to pay for to be worth climbing.
-const WORTHWHILE: f64 = 10.0;
-
 /// The ends of the flights that lead up to the run's k, as many of them as can be afforded.
-fn flights(run: &Run, effort: Effort) -> Result<Vec<usize>> {
+fn flights(run: &Run, plan: &Plan, effort: Effort) -> Result<Vec<usize>> {
     let (objective, k) = (run.objective, run.budget.k);
     let (profile, mut ends) = (objective.profile(), Vec::new());
     let Some(rows) = Rows::of(run) else { return Ok(ends) };
@@ -35,7 +33,7 @@ fn flights(run: &Run, effort: Effort) -> Result<Vec<usize>> {
         let end = end.min(counted);
         if below >= k
             || end == below
-            || WORTHWHILE * local_search(&profile, dim, end) > effort.factor() * work(&profile)
+            || plan.worthwhile * local_search(plan, &profile, dim, end) > effort.factor() * work(plan, &profile)
         {
             break;
         }
@@ -76,32 +74,33 @@ impl Rows {
 }
 
 /// The work of a local search for k among all coordinates: growing forward, and as many exchanges again.
-fn local_search(profile: &Profile, dim: usize, k: usize) -> f64 {
+fn local_search(plan: &Plan, profile: &Profile, dim: usize, k: usize) -> f64 {
     match profile.hessian {
         Some(cost) if profile.quadratic => 6.0 * (k * k * dim) as f64 + 0.4 * k as f64 * cost.of(1, dim),
-        Some(_) => curved::local_search(profile, dim, k),
+        Some(_) => curved::local_search(plan, profile, dim, k),
         None => f64::INFINITY,
     }
 }
 
 /// The minimum on the best support found for every size from 0 to the run's k: f never rises. `None` where searching
 /// on a ladder is too dear for that k.
-pub(super) fn search(run: &mut Run, effort: Effort) -> Result<Option<(Vec<Iterate>, Status)>> {
+pub(super) fn search(run: &mut Run, plan: &Plan, effort: Effort) -> Result<Option<(Vec<Iterate>, Status)>> {
     let cancel = run.cancel().clone();
     let objective = run.objective;
     let Some(rows) = Rows::of(run) else { return Ok(None) };
     let (profile, dim) = (objective.profile(), objective.dim() / rows.outputs);
-    let ends = flights(run, effort)?;
+    let ends = flights(run, plan, effort)?;
     if ends.last().is_none_or(|&end| end < run.budget.k) {
         return Ok(None);
     }
     if !profile.quadratic {
-        return climb(run, &Curved::new(objective, &rows.free, cancel), &rows, &ends, effort).map(Some);
+        let land = Curved::new(objective, &rows.free, plan, cancel);
+        return climb(run, &land, &rows, &ends, plan, effort).map(Some);
     }
     let origin = objective.at(SparseRef::ZERO)?;
     let (Some(hessian), Some(cost)) = (origin.hessian()?, profile.hessian) else { return Ok(None) };
     let space = Space::new(&*origin, hessian, &rows.free, cost.of(1, dim) / dim as f64, rows.outputs, cancel)?;
-    climb(run, &space, &rows, &ends, effort).map(Some)
+    climb(run, &space, &rows, &ends, plan, effort).map(Some)
 }
 
 fn climb<L: Landscape>(
@@ -109,16 +108,17 @@ fn climb<L: Landscape>(
     all: &L,
     rows: &Rows,
     ends: &[usize],
+    plan: &Plan,
     effort: Effort,
 ) -> Result<(Vec<Iterate>, Status)> {
-    let mut ladder = Ladder::new();
+    let mut ladder = Ladder::new(plan);
     let mut best = run.begin(None)?;
     // Data that are not finite are found out here.
     run.gradient(&best)?;
     let mut answers = vec![best.clone()];
     let mut limit = None;
     for &end in ends {
-        ladder.climb(all, end, work(&run.objective.profile()), effort.factor(), &mut |ladder| {
+        ladder.climb(all, end, work(plan, &run.objective.profile()), effort.factor(), &mut |ladder| {
             let next = minimum(run, rows, ladder.best(run.budget.k))?;
             limit = if next.value < best.value {
                 let limit = run.record(&best, &next, None);
@@ -165,10 +165,10 @@ pub(super) fn solve(
     let largest = Sparsity::new(ks.last().copied().unwrap_or(0)).keep(keep.iter().copied());
     let mut run = Run::with_subgradient(auto.name(), objective, &largest, &limits, watch)?;
     let counted = objective.dim() - run.budget.free.len();
-    let top = flights(&run, auto.effort)?.last().copied().unwrap_or(0);
+    let top = flights(&run, &auto.plan, auto.effort)?.last().copied().unwrap_or(0);
     let covered: Vec<usize> = ks.iter().copied().filter(|&k| k.min(counted) <= top).collect();
     let Some(&last) = covered.last() else { return Ok(Vec::new()) };
     run.budget.k = last.min(counted);
-    let Some((answers, status)) = search(&mut run, auto.effort)? else { return Ok(Vec::new()) };
+    let Some((answers, status)) = search(&mut run, &auto.plan, auto.effort)? else { return Ok(Vec::new()) };
     covered.iter().map(|&k| run.answer(answers[k.min(answers.len() - 1)].clone(), status)).collect()
 }

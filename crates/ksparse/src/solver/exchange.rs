@@ -71,12 +71,7 @@ pub(super) fn polish(
         }
         let limit = match next {
             Some(next) => {
-                let limit = if next.value < record_below {
-                    record_below = next.value;
-                    run.record(&at, &next, None)
-                } else {
-                    run.poll(&next, 0, None)
-                };
+                let limit = run.note(&at, &next, &mut record_below);
                 at = next;
                 limit
             }

@@ -15,6 +15,7 @@
 //! a whole path, are the same computation, and f never rises with k. Random numbers are seeded, and the end is a count
 //! of operations: the same problem gives the same answer whatever the number of threads.
 
+use super::plan::Plan;
 use crate::error::Result;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -46,7 +47,7 @@ pub(super) trait Landscape: Sync + Sized {
 
     /// Rounds without news after which nothing more is expected, and one more for so many coordinates, up to five times
     /// as many.
-    const PATIENCE: (usize, usize);
+    fn patience(plan: &Plan) -> (f64, f64);
 
     /// Ascending.
     fn coordinates(&self) -> &[usize];
@@ -64,26 +65,12 @@ pub(super) trait Landscape: Sync + Sized {
 /// The last rung of each flight. (Flights to 10 and 20, with half the work each: .043 higher; to 5, 10, 20: .042.)
 pub(super) const FLIGHTS: [usize; 3] = [20, 40, 80];
 
-/// Kicks over all coordinates in a round, and the share of their work that the core gets. (Tried on five
-/// gene sets with 8 seeds each, squared loss; mean of log f above the best known: 5 kicks .212, 20 .196, 60 .182; share
-/// 3 .207, 1 .196, .3 .179. Likewise below.)
-const KICKS: usize = 60;
-const CORE: f64 = 0.3;
-
-/// Answers kept on a rung: 5 .203, 10 .196, 20 .181, 40 .196.
-const KEPT: usize = 20;
-
-/// The share of the work that is done whether or not there is news: tens of milliseconds, in which small problems are
-/// searched to the end (of 100 without any signal, 12 to 30 rows and 20 to 50 columns, 3 or 4 were missed without it).
-const LEAST: f64 = 0.02;
-/// But no more than so many times the rounds without news: on the smallest problems a local search costs nothing.
-const LONGER: usize = 5;
-
 /// The share of f(0) that is nothing beside it.
 const NOTHING: f64 = 1e-9;
 
 /// The best answers of every k, best first, each once.
-pub(super) struct Ladder {
+pub(super) struct Ladder<'a> {
+    plan: &'a Plan,
     rungs: Vec<Vec<Answer>>,
     /// The rungs that may change.
     flight: RangeInclusive<usize>,
@@ -106,9 +93,10 @@ struct Answer {
     checked: bool,
 }
 
-impl Ladder {
-    pub fn new() -> Self {
+impl<'a> Ladder<'a> {
+    pub fn new(plan: &'a Plan) -> Self {
         Self {
+            plan,
             rungs: vec![Vec::new()],
             flight: 0..=0,
             quiet: vec![0.0],
@@ -152,27 +140,32 @@ impl Ladder {
         }
         self.forward = forward.support();
         self.work += forward.work() + settled.work();
-        let (rounds, more) = L::PATIENCE;
-        let patience = rounds + (all.coordinates().len() / more).min(4 * rounds);
-        let patience = (patience as f64 * effort.max(1.0)) as usize;
-        let mut quiet = 0;
+        let (rounds, more) = L::patience(self.plan);
+        let patience = rounds + (all.coordinates().len() as f64 / more).floor().min(4.0 * rounds);
+        let patience = (patience * effort.max(1.0)).floor();
+        // A share of the work is done whether or not there is news: tens of milliseconds, in which small problems are
+        // searched to the end (of 100 without any signal, 12 to 30 rows and 20 to 50 columns, 3 or 4 were missed
+        // without it). But no more than some times the rounds: on the smallest problems a local search costs nothing.
+        let Plan { least, longer, core, kicks, .. } = *self.plan;
+        let mut quiet = 0.0;
         while self.work < effort * work
-            && (quiet < patience || (quiet < LONGER * patience && self.work < LEAST * effort * work))
+            && (quiet < patience || (quiet < longer * patience && self.work < least * effort * work))
             && self.highest().is_some()
             && go_on(self)?
         {
             self.news = false;
             let before = self.work;
-            let starts = (0..KICKS).map(|_| self.kicked(all)).collect();
+            let starts = (0..kicks as usize).map(|_| self.kicked(all)).collect();
             self.search(all, starts)?;
-            let until = self.work + CORE * (self.work - before);
+            let until = self.work + core * (self.work - before);
             let core = all.narrowed(self.core(all))?;
             while self.work < until {
-                let starts = (0..KICKS).map(|i| if i % 2 == 0 { self.kicked(&core) } else { self.crossed() }).collect();
+                let start = |i| if i % 2 == 0 { self.kicked(&core) } else { self.crossed() };
+                let starts = (0..kicks as usize).map(start).collect();
                 self.search(&core, starts)?;
             }
             self.check(all)?;
-            quiet = if self.news { 0 } else { quiet + 1 };
+            quiet = if self.news { 0.0 } else { quiet + 1.0 };
         }
         Ok(())
     }
@@ -216,7 +209,7 @@ impl Ladder {
     /// standardisation .251, .252, .228, .210, .182.)
     fn rung(&mut self) -> usize {
         let (low, high) = (*self.flight.start(), self.highest().unwrap_or(*self.flight.start()));
-        let weight = |k: usize| (k as f64).powf(-1.5) / (1.0 + self.quiet[k] / 10.0);
+        let weight = |k: usize| (k as f64).powf(-self.plan.low_rungs) / (1.0 + self.quiet[k] / self.plan.quiet);
         let mut left = self.rng.random::<f64>() * (low..=high).map(weight).sum::<f64>();
         let past = |k: &usize| {
             left -= weight(*k);
@@ -239,7 +232,7 @@ impl Ladder {
             }
         }
         let (coordinates, vacant) = (landscape.coordinates(), k - support.len());
-        for _ in 0..self.rng.random_range(1..=4).min(vacant) {
+        for _ in 0..self.rng.random_range(1..=self.plan.newcomers as usize).min(vacant) {
             support.push(coordinates[self.rng.random_range(0..coordinates.len())]);
         }
         (k, support)
@@ -308,7 +301,7 @@ impl Ladder {
         let rank = self.rungs[k].partition_point(|answer| answer.value <= value);
         // An answer once more, with other last digits, stands where it stood.
         let known = self.rungs[k].iter().any(|answer| answer.support == support);
-        (rank < KEPT && !known).then_some(rank)
+        (rank < self.plan.kept as usize && !known).then_some(rank)
     }
 
     /// Whether it is now the best of its rung.
@@ -317,7 +310,7 @@ impl Ladder {
         let k = support.len();
         let rung = &mut self.rungs[k];
         rung.insert(rank, Answer { value, support, checked: false });
-        rung.truncate(KEPT);
+        rung.truncate(self.plan.kept as usize);
         if rank == 0 {
             self.news = true;
             self.quiet[k] = 0.0;

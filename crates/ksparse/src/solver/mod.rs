@@ -43,6 +43,7 @@ mod ladder;
 mod model;
 mod model_search;
 mod occupied;
+mod plan;
 mod prune;
 mod quadratic;
 mod registry;
@@ -64,6 +65,8 @@ pub use foba::{Foba, ForwardRule};
 pub use grahtp::{Debias, Grahtp, Step};
 pub use grasp::Grasp;
 pub use model_search::ModelSearch;
+#[doc(hidden)]
+pub use plan::Plan;
 pub use registry::{Choice, GENERAL, METHODS, Method, NAMES, Needs, Settings, Value, by_name, method};
 pub use sdiht::Sdiht;
 pub use svrght::Svrght;

@@ -40,7 +40,7 @@ pub struct ModelSearch {
 
 /// Its entry in the table of solvers.
 pub(super) const METHOD: Method = Method {
-    about: "growth by blocks and exchanges on the quadratic model: what auto is on networks of more than 40 variables",
+    about: "growth by blocks and exchanges on the quadratic model: what auto does on networks of more than 40 variables",
     needs: Needs::Hessian,
     ..Method::new("model-search", |given| Ok(Box::new(ModelSearch { limits: given.limits(Limits::default()) })))
 };
@@ -73,7 +73,7 @@ impl Solver for ModelSearch {
 }
 
 /// The search, from a start as it stands.
-fn search(run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
+pub(super) fn search(run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
     let first = run.begin_at(start)?;
     let (full, width) = (run.budget.full() as f64, run.budget.k / 4 + 50);
     if full * full * (full + width as f64) > MODEL {

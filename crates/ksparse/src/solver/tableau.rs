@@ -31,15 +31,27 @@ const TRIES: usize = 3;
 /// a limit ended it. `at` as it is without second derivatives.
 pub(super) fn pursue(
     run: &mut Run,
-    mut at: Iterate,
+    at: Iterate,
     width: usize,
     least: f64,
     refit: &InnerOptions,
 ) -> Result<(Iterate, Option<Status>)> {
+    pursue_below(run, at, width, least, refit, f64::INFINITY)
+}
+
+/// [`pursue`], where only points below `record_below` count as iterations: the way there does not.
+pub(super) fn pursue_below(
+    run: &mut Run,
+    mut at: Iterate,
+    width: usize,
+    least: f64,
+    refit: &InnerOptions,
+    mut record_below: f64,
+) -> Result<(Iterate, Option<Status>)> {
     loop {
         let Some(mut tableau) = Tableau::new(run, &at, width)? else { return Ok((at, None)) };
         let Some(next) = improve(run, &at, &mut tableau, least, refit)? else { return Ok((at, None)) };
-        let limit = run.record(&at, &next, None);
+        let limit = run.note(&at, &next, &mut record_below);
         at = next;
         if limit.is_some() {
             return Ok((at, limit));

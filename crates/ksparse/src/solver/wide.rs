@@ -21,6 +21,7 @@ mod space;
 pub(super) use space::Space;
 
 use super::ladder::{Landscape, Place};
+use super::plan::Plan;
 use crate::error::Result;
 use crate::kernels::{axpy, axpy4, highest_newcomer};
 
@@ -43,7 +44,9 @@ impl Landscape for Space<'_> {
     where
         Self: 's;
 
-    const PATIENCE: (usize, usize) = (6, 5);
+    fn patience(plan: &Plan) -> (f64, f64) {
+        (plan.patience_quadratic, plan.patience_columns)
+    }
 
     fn coordinates(&self) -> &[usize] {
         &self.coordinates

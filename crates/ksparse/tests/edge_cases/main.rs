@@ -220,7 +220,7 @@ fn units_of_the_columns_may_be_sixteen_decades_apart() {
 /// Each solver with these limits.
 fn limited(limits: Limits) -> Vec<Box<dyn Solver>> {
     vec![
-        Box::new(Auto { limits: limits.clone(), effort: Effort::QUICK }),
+        Box::new(Auto { limits: limits.clone(), effort: Effort::QUICK, ..Auto::default() }),
         Box::new(Grahtp { limits: limits.clone(), ..Grahtp::default() }),
         Box::new(Grahtp { limits: limits.clone(), ..Grahtp::fast() }),
         Box::new(Grahtp { limits: limits.clone(), step: Step::Fixed(0.01), ..Grahtp::default() }),

@@ -23,6 +23,16 @@ impl Run<'_> {
         }
     }
 
+    /// Records a point that improves on the best so far, shows any other to the watcher.
+    pub fn note(&mut self, before: &Iterate, after: &Iterate, record_below: &mut f64) -> Option<Status> {
+        if after.value < *record_below {
+            *record_below = after.value;
+            self.record(before, after, None)
+        } else {
+            self.poll(after, 0, None)
+        }
+    }
+
     /// The token that may end the run.
     pub fn cancel(&self) -> &Cancel {
         &self.limits.cancel
