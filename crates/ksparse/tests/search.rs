@@ -178,18 +178,18 @@ fn a_narrowed_risk_is_the_risk_on_its_columns() {
     }
 }
 
-/// Each way that the default solver may go, forced on a small problem: a point that is feasible, refitted and no worse
-/// than the method it is built on, on all three kinds of f.
+/// Each way that the default solver may go, forced on a small problem, on all three kinds of f: a point that is
+/// feasible and refitted; no worse than GraHTP where that is where the way begins, and near it where it is not.
 #[test]
 fn every_branch_of_the_default_solver_can_be_forced() {
-    type Forced = (&'static str, fn() -> Plan);
+    type Forced = (&'static str, fn() -> Plan, f64);
     let branches: [Forced; 6] = [
-        ("usual", Plan::default),
-        ("without ladder", Plan::without_ladder),
-        ("swaps", Plan::swaps),
-        ("brisk", Plan::brisk),
-        ("table", Plan::table),
-        ("leaps", Plan::leaps),
+        ("usual", Plan::default, 0.0),
+        ("without ladder", Plan::without_ladder, 0.0),
+        ("swaps", Plan::swaps, 0.0),
+        ("leaps", Plan::leaps, 0.0),
+        ("brisk", Plan::brisk, 0.1),
+        ("table", Plan::table, 0.1),
     ];
     for seed in 1..=3 {
         let data = simulate::logistic(120, 40, 6, Correlation::Ar1(0.6), seed);
@@ -198,12 +198,12 @@ fn every_branch_of_the_default_solver_can_be_forced() {
             let risk = Risk::new(&data.design, &data.target, &**loss).unwrap().with_ridge(0.01).unwrap();
             let risk = risk.with_intercept();
             let plain = Grahtp::default().fit(&risk, &Sparsity::new(6)).unwrap();
-            for (name, plan) in branches {
+            for (name, plan, above) in branches {
                 let auto = Auto { plan: plan(), ..Auto::default() };
                 let found = auto.fit(&risk, &Sparsity::new(6)).unwrap();
                 let what = format!("{name} on {}, seed {seed}", loss.name());
                 assert!(risk.model(&found).support.len() <= 6, "{what}");
-                assert!(found.value <= plain.value * (1.0 + 1e-9), "{what}: {} {}", found.value, plain.value);
+                assert!(found.value <= plain.value * (1.0 + above + 1e-9), "{what}: {} {}", found.value, plain.value);
                 let mut x = found.coefficients.clone();
                 let mut on_support = risk.restrict(&found.support).unwrap();
                 let refitted = minimise(&mut *on_support, &mut x, &InnerOptions::EXACT).unwrap().value;

@@ -156,7 +156,7 @@ impl<D: Design> Design for WithIntercept<D> {
         let body = self.inner.gather(&inner);
         match ones.first() {
             None => body,
-            Some(&one) => Box::new(WithOnes { body, places, one, unit: self.unit }),
+            Some(&one) => Box::new(WithOnes { body, places, one, constant: self.inner.ncols(), unit: self.unit }),
         }
     }
 
@@ -197,12 +197,25 @@ struct WithOnes<'a> {
     body: Box<dyn Columns + 'a>,
     places: Vec<usize>,
     one: usize,
+    /// The number of the constant column in the design.
+    constant: usize,
     unit: f64,
 }
 
 impl Columns for WithOnes<'_> {
     fn ncols(&self) -> usize {
         self.places.len() + 1
+    }
+
+    fn change(&mut self, support: &[usize]) -> bool {
+        // The constant column is the last of the design, and a support ascends.
+        let Some((&last, inner)) = support.split_last() else { return false };
+        if last != self.constant || !self.body.change(inner) {
+            return false;
+        }
+        self.places = (0..inner.len()).collect();
+        self.one = inner.len();
+        true
     }
 
     fn mul(&self, x: &[f64], out: &mut [f64]) {
@@ -217,6 +230,15 @@ impl Columns for WithOnes<'_> {
         self.body.tmul(r, &mut inner);
         self.places.iter().zip(inner).for_each(|(&i, v)| out[i] = v);
         out[self.one] = self.unit * r.iter().sum::<f64>();
+    }
+
+    fn normal(&self, weights: &[f64], x: &[f64], shift: f64, between: &mut [f64], out: &mut [f64]) -> f64 {
+        let inner: Vec<f64> = self.places.iter().map(|&i| x[i]).collect();
+        let mut products = vec![0.0; inner.len()];
+        let total = self.body.normal(weights, &inner, shift + self.unit * x[self.one], between, &mut products);
+        self.places.iter().zip(products).for_each(|(&i, v)| out[i] = v);
+        out[self.one] = self.unit * total;
+        total
     }
 
     fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {

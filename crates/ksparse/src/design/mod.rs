@@ -137,12 +137,11 @@ pub trait Columns: Send {
     /// `out = A' r`.
     fn tmul(&self, r: &[f64], out: &mut [f64]);
 
-    /// `out = A' diag(weights) A x`, what conjugate gradients ask for again and again; `between` has room for a number
-    /// per row.
-    fn normal(&self, weights: &[f64], x: &[f64], between: &mut [f64], out: &mut [f64]) {
-        self.mul(x, between);
-        between.iter_mut().zip(weights).for_each(|(z, w)| *z *= w);
-        self.tmul(between, out);
+    /// `out = A' r` where `r = diag(weights) (A x + shift)`, and the sum of r: what conjugate gradients ask for again and
+    /// again, in one pass over the entries where that can be. (Shift and sum are what a column of ones, or columns that
+    /// are centred on the fly, need of the columns below them.) `between` has room for a number per row.
+    fn normal(&self, weights: &[f64], x: &[f64], shift: f64, between: &mut [f64], out: &mut [f64]) -> f64 {
+        two_products(self, weights, x, shift, between, out)
     }
 
     /// The lower triangle of `A' diag(weights) A`, weights non-negative; what is above the diagonal of `out` is left as
@@ -163,6 +162,21 @@ pub trait Columns: Send {
 
     /// Rough costs, in multiply-adds of a streaming loop, of one product and of one `gram`.
     fn costs(&self) -> Costs;
+}
+
+/// [`Columns::normal`] by a product with the columns and one with their transpose.
+fn two_products<C: Columns + ?Sized>(
+    columns: &C,
+    weights: &[f64],
+    x: &[f64],
+    shift: f64,
+    between: &mut [f64],
+    out: &mut [f64],
+) -> f64 {
+    columns.mul(x, between);
+    between.iter_mut().zip(weights).for_each(|(z, w)| *z = w * (*z + shift));
+    columns.tmul(between, out);
+    between.iter().sum()
 }
 
 /// Estimated work of the operations of [`Columns`].

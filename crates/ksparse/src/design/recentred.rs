@@ -4,12 +4,15 @@
 //! a column of ones the two look the same. Where there is an intercept nothing is lost by subtracting a constant from a
 //! column: the intercept takes it up.
 
+mod columns;
+
 use super::moments::{Moments, column_moments, may_be_far};
-use super::{Columns, Costs, Dense, Design, cross};
+use super::{Columns, Dense, Design, cross};
 use crate::error::Result;
 use crate::kernels;
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
+use columns::{Alike, Mixed};
 use faer::Mat;
 
 /// Another design, some of its columns less a constant each. Those columns are held as a copy, so that the subtraction
@@ -225,13 +228,16 @@ impl<D: Design> Design for Recentred<D> {
     }
 
     fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a> {
+        if self.moved.is_empty() {
+            return self.inner.gather(support);
+        }
         let split = self.split(support);
         if split.copied.is_empty() {
-            return self.inner.gather(support);
+            return Box::new(Alike { body: self.inner.gather(support), not: Some(&self.moved) });
         }
         let copied = self.copy.gather(&split.copied);
         if split.inner.is_empty() {
-            return copied;
+            return Box::new(Alike { body: copied, not: None });
         }
         let inner = self.inner.gather(&split.inner);
         let slices = split.copied.iter().map(|&place| self.copy.column(place)).collect();
@@ -276,75 +282,5 @@ impl<D: Design> Design for Recentred<D> {
 
     fn cost(&self) -> f64 {
         self.inner.cost() + self.copy.cost()
-    }
-}
-
-/// Columns of the inner design beside columns of the copy.
-struct Mixed<'a> {
-    inner: Box<dyn Columns + 'a>,
-    copied: Box<dyn Columns + 'a>,
-    /// The columns of the copy once more, as they are.
-    slices: Vec<&'a [f64]>,
-    split: Split,
-}
-
-impl Mixed<'_> {
-    fn spread(&self, inner: &[f64], copied: &[f64], out: &mut [f64]) {
-        self.split.inner_at.iter().zip(inner).for_each(|(&at, v)| out[at] = *v);
-        self.split.copied_at.iter().zip(copied).for_each(|(&at, v)| out[at] = *v);
-    }
-
-    /// One number per column.
-    fn both(&self, out: &mut [f64], f: impl Fn(&dyn Columns, &mut [f64])) {
-        let (mut inner, mut copied) = (vec![0.0; self.inner.ncols()], vec![0.0; self.copied.ncols()]);
-        f(&*self.inner, &mut inner);
-        f(&*self.copied, &mut copied);
-        self.spread(&inner, &copied, out);
-    }
-}
-
-impl Columns for Mixed<'_> {
-    fn ncols(&self) -> usize {
-        self.inner.ncols() + self.copied.ncols()
-    }
-
-    fn mul(&self, x: &[f64], out: &mut [f64]) {
-        let inner: Vec<f64> = self.split.inner_at.iter().map(|&at| x[at]).collect();
-        self.inner.mul(&inner, out);
-        self.slices.iter().zip(&self.split.copied_at).for_each(|(slice, &at)| kernels::axpy(x[at], slice, out));
-    }
-
-    fn tmul(&self, r: &[f64], out: &mut [f64]) {
-        self.both(out, |columns, out| columns.tmul(r, out));
-    }
-
-    fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
-        for (columns, at) in [(&mut self.inner, &self.split.inner_at), (&mut self.copied, &self.split.copied_at)] {
-            let k = columns.ncols();
-            let mut block = Mat::zeros(k, k);
-            columns.gram(weights, MatrixMut::over(&mut block));
-            for b in 0..k {
-                // Positions ascend, so a lower triangle stays one.
-                (b..k).for_each(|a| out[(at[a], at[b])] = block[(a, b)]);
-            }
-        }
-        let mut sums = vec![0.0; self.inner.ncols()];
-        for (slice, &c) in self.slices.iter().zip(&self.split.copied_at) {
-            let weighted: Vec<f64> = slice.iter().zip(weights).map(|(x, w)| x * w).collect();
-            self.inner.tmul(&weighted, &mut sums);
-            for (&a, v) in self.split.inner_at.iter().zip(&sums) {
-                out[(a.max(c), a.min(c))] = *v;
-            }
-        }
-    }
-
-    fn squares(&self, weights: &[f64], out: &mut [f64]) {
-        self.both(out, |columns, out| columns.squares(weights, out));
-    }
-
-    fn costs(&self) -> Costs {
-        let (a, b) = (self.inner.costs(), self.copied.costs());
-        let mixed = a.product * self.copied.ncols() as f64;
-        Costs { product: a.product + b.product, gram: a.gram + b.gram + mixed }
     }
 }

@@ -145,6 +145,15 @@ impl Columns for RowsColumns<'_> {
         self.body.tmul(&spread(self.rows, r, self.nrows), out);
     }
 
+    fn change(&mut self, support: &[usize]) -> bool {
+        self.body.change(support)
+    }
+
+    fn normal(&self, weights: &[f64], x: &[f64], shift: f64, _: &mut [f64], out: &mut [f64]) -> f64 {
+        let mut between = vec![0.0; self.nrows];
+        self.body.normal(&spread(self.rows, weights, self.nrows), x, shift, &mut between, out)
+    }
+
     fn gram(&mut self, weights: &[f64], out: MatrixMut<'_>) {
         self.body.gram(&spread(self.rows, weights, self.nrows), out);
     }

@@ -210,7 +210,8 @@ impl<D: Design> Design for Scaled<D> {
 
     fn gather<'a>(&'a self, support: &[usize]) -> Box<dyn Columns + 'a> {
         let (centre, scale) = self.pick(support);
-        Box::new(ScaledColumns { body: self.inner.gather(support), centre, scale })
+        let all = (&self.rest[..], &self.scale[..]);
+        Box::new(ScaledColumns { body: self.inner.gather(support), centre, scale, all })
     }
 
     fn cost(&self) -> f64 {
@@ -279,11 +280,22 @@ struct ScaledColumns<'a> {
     body: Box<dyn Columns + 'a>,
     centre: Vec<f64>,
     scale: Vec<f64>,
+    /// Those of all columns of the design.
+    all: (&'a [f64], &'a [f64]),
 }
 
 impl Columns for ScaledColumns<'_> {
     fn ncols(&self) -> usize {
         self.centre.len()
+    }
+
+    fn change(&mut self, support: &[usize]) -> bool {
+        let changed = self.body.change(support);
+        if changed {
+            self.centre = support.iter().map(|&j| self.all.0[j]).collect();
+            self.scale = support.iter().map(|&j| self.all.1[j]).collect();
+        }
+        changed
     }
 
     fn mul(&self, x: &[f64], out: &mut [f64]) {
@@ -299,6 +311,16 @@ impl Columns for ScaledColumns<'_> {
         for ((o, m), s) in out.iter_mut().zip(&self.centre).zip(&self.scale) {
             *o = (*o - m * total) / s;
         }
+    }
+
+    fn normal(&self, weights: &[f64], x: &[f64], shift: f64, between: &mut [f64], out: &mut [f64]) -> f64 {
+        let values: Vec<f64> = x.iter().zip(&self.scale).map(|(x, s)| x / s).collect();
+        let centred: f64 = values.iter().zip(&self.centre).map(|(v, m)| v * m).sum();
+        let total = self.body.normal(weights, &values, shift - centred, between, out);
+        for ((o, m), s) in out.iter_mut().zip(&self.centre).zip(&self.scale) {
+            *o = (*o - m * total) / s;
+        }
+        total
     }
 
     fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {

@@ -39,7 +39,7 @@ pub(super) fn search(
         Diht { limits: limits.clone(), refit: false, ..Diht::default() },
         Sdiht { limits, refit: false, ..Sdiht::default() },
     );
-    let small = risk.profile().gradient <= plan.improve_all;
+    let small = risk.profile().gradient <= plan.small;
     let mut ways: Vec<(&dyn Solver, &Risk)> = vec![(&auto, &rounded), (&blocks, risk)];
     if small {
         ways.push((&whole, risk));

@@ -93,11 +93,6 @@ impl Landscape for Curved<'_> {
     where
         Self: 's;
 
-    // Fewer answers are no better than their neighbours than on a quadratic f without a ridge, and each look is dearer.
-    fn patience(plan: &Plan) -> (f64, f64) {
-        (plan.patience_curved, plan.patience_curved_columns)
-    }
-
     fn coordinates(&self) -> &[usize] {
         &self.coordinates
     }
@@ -148,7 +143,7 @@ impl Bend<'_> {
     fn settle_here(&mut self, k: usize) -> Result<()> {
         let (plan, refit) = (self.land.plan, self.land.refit());
         let width = plan.candidates(k);
-        let reach = Reach { narrow: width, wide: width, tries: plan.curved_tries as usize, every_pair: false, refit };
+        let reach = Reach { narrow: width, wide: width, tries: plan.tries as usize, every_pair: false, refit };
         let (first, free) = (self.at.clone(), self.land.places(self.land.free).len());
         let (at, steps) = self.land.run(k, |run| {
             let mut at = first;

@@ -45,10 +45,6 @@ pub(super) trait Landscape: Sync + Sized {
     where
         Self: 's;
 
-    /// Rounds without news after which nothing more is expected, and one more for so many coordinates, up to five times
-    /// as many.
-    fn patience(plan: &Plan) -> (f64, f64);
-
     /// Ascending.
     fn coordinates(&self) -> &[usize];
 
@@ -140,8 +136,8 @@ impl<'a> Ladder<'a> {
         }
         self.forward = forward.support();
         self.work += forward.work() + settled.work();
-        let (rounds, more) = L::patience(self.plan);
-        let patience = rounds + (all.coordinates().len() as f64 / more).floor().min(4.0 * rounds);
+        let (rounds, more) = (self.plan.patience, all.coordinates().len() as f64 / self.plan.patience_columns);
+        let patience = rounds + more.floor().min(4.0 * rounds);
         let patience = (patience * effort.max(1.0)).floor();
         // A share of the work is done whether or not there is news: tens of milliseconds, in which small problems are
         // searched to the end (of 100 without any signal, 12 to 30 rows and 20 to 50 columns, 3 or 4 were missed

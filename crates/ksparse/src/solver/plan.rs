@@ -74,10 +74,6 @@ table! {
     tries = 10.0;
     /// Every pair is tried by a refit where there are at most so many.
     pairs = 500.0;
-    /// Products with the support that such a refit takes.
-    pair_refit = 10.0;
-    /// Products with the support that forward selection from each coordinate takes for a pair.
-    each_start = 20.0;
 
     // Columns of very different sizes (text).
     /// Columns are of different sizes when the largest curvature is so many times the smallest.
@@ -120,26 +116,18 @@ table! {
     least = 0.02;
     /// But no more than so many times the rounds without news.
     longer = 5.0;
-    /// Rounds without news after which nothing more is expected of a quadratic f...
-    patience_quadratic = 6.0;
+    /// Rounds without news after which nothing more is expected...
+    patience = 6.0;
     /// ...and one more for so many coordinates, up to five times as many.
     patience_columns = 5.0;
-    /// The same where f is not quadratic.
-    patience_curved = 3.0;
-    /// And its coordinates.
-    patience_curved_columns = 20.0;
     /// Precision of refits where f is not quadratic.
     curved_refit = 1e-3;
     /// Candidates of a working set for each member.
     working_each = 4.0;
-    /// Single exchanges tried in a round there.
-    curved_tries = 4.0;
 
     // Losses with corners.
     /// Epochs of a dual ascent: supports settle early.
     epochs = 100.0;
-    /// Multiply-adds up to which every support found is improved by swaps, not the best alone.
-    improve_all = 2e6;
 }
 
 impl Default for Plan {

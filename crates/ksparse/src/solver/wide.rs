@@ -21,7 +21,6 @@ mod space;
 pub(super) use space::Space;
 
 use super::ladder::{Landscape, Place};
-use super::plan::Plan;
 use crate::error::Result;
 use crate::kernels::{axpy, axpy4, highest_newcomer};
 
@@ -43,10 +42,6 @@ impl Landscape for Space<'_> {
         = Wide<'s>
     where
         Self: 's;
-
-    fn patience(plan: &Plan) -> (f64, f64) {
-        (plan.patience_quadratic, plan.patience_columns)
-    }
 
     fn coordinates(&self) -> &[usize] {
         &self.coordinates

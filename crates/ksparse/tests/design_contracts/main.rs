@@ -139,10 +139,13 @@ fn check_columns(name: &str, design: &dyn Design, x: &Table, chosen: &[usize], w
     assert_close(&format!("{name}: columns.squares {k}"), &out, &squares, tolerance);
     let mut between = vec![f64::NAN; x.n];
     out.fill(f64::NAN);
-    columns.normal(weights, &values, &mut between, &mut out);
-    let z: Vec<f64> = product(x, chosen, &values).iter().zip(weights).map(|(z, w)| z * w).collect();
-    let expected: Vec<f64> = chosen.iter().map(|&j| dot_column(x, &z, j)).collect();
-    assert_close(&format!("{name}: columns.normal {k}"), &out, &expected, 10.0 * tolerance);
+    for shift in [0.0, 1.75] {
+        let total = columns.normal(weights, &values, shift, &mut between, &mut out);
+        let z: Vec<f64> = product(x, chosen, &values).iter().zip(weights).map(|(z, w)| (z + shift) * w).collect();
+        let expected: Vec<f64> = chosen.iter().map(|&j| dot_column(x, &z, j)).collect();
+        assert_close(&format!("{name}: columns.normal {k}"), &out, &expected, 10.0 * tolerance);
+        assert_close(&format!("{name}: sum of columns.normal {k}"), &[total], &[z.iter().sum()], 10.0 * tolerance);
+    }
     // Twice: scratch space must not leak from one call into the next.
     for _ in 0..2 {
         let above = |e: usize| e % k < e / k;

@@ -169,18 +169,22 @@ impl Block {
         }
     }
 
-    /// `out += A' diag(weights) A x`.
-    pub fn add_normal(&self, weights: &[f64], x: &Table, out: &mut Table) {
+    /// `out += A' r` where `r = diag(weights) (A x + shift)`; the sum of r.
+    pub fn add_normal(&self, weights: &[f64], x: &Table, shift: f64, out: &mut Table) -> f64 {
         // Who takes part is settled beforehand, without a branch that nobody can foresee.
         let (mut active, mut count) = ([0u16; BLOCK], 0);
         for (slot, &i) in self.order.iter().enumerate() {
             active[count] = slot as u16;
             count += usize::from(weights[i as usize] != 0.0);
         }
+        let mut total = 0.0;
         for &slot in &active[..count] {
             let (i, columns, values) = self.row(slot as usize);
-            scatter(weights[i] * dot(columns, values, x), columns, values, out);
+            let r = weights[i] * (dot(columns, values, x) + shift);
+            total += r;
+            scatter(r, columns, values, out);
         }
+        total
     }
 }
 

@@ -3,7 +3,7 @@
 use super::by_row::ByRow;
 use super::packed::Packed;
 use super::{Sparse, square};
-use crate::design::{Columns, Costs, Design};
+use crate::design::{Columns, Costs, Design, two_products};
 use crate::kernels::Entry;
 use crate::linalg::MatrixMut;
 
@@ -50,8 +50,11 @@ impl<T: Entry> Columns for SparseColumns<'_, T> {
         self.packed.tmul(r, out);
     }
 
-    fn normal(&self, weights: &[f64], x: &[f64], between: &mut [f64], out: &mut [f64]) {
-        self.packed.normal(weights, x, between, out);
+    fn normal(&self, weights: &[f64], x: &[f64], shift: f64, between: &mut [f64], out: &mut [f64]) -> f64 {
+        match self.packed.normal(weights, x, shift, out) {
+            Some(total) => total,
+            None => two_products(self, weights, x, shift, between, out),
+        }
     }
 
     fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {

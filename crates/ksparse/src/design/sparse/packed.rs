@@ -91,41 +91,47 @@ impl Packed {
     /// `out = A' r`.
     pub fn tmul(&self, r: &[f64], out: &mut [f64]) {
         for (blocks, out) in self.panels.iter().zip(out.chunks_mut(PANEL)) {
-            self.add_up(blocks, out, |block, first, out| block.add_rows(&r[first..], out));
+            self.add_up(blocks, out, |block, first, out| {
+                block.add_rows(&r[first..], out);
+                0.0
+            });
         }
     }
 
-    /// `out = A' diag(weights) A x`: both products in one pass over the entries, rows of weight 0 left out.
-    pub fn normal(&self, weights: &[f64], x: &[f64], between: &mut [f64], out: &mut [f64]) {
-        if let [blocks] = &*self.panels {
-            let x = &table(x);
-            self.add_up(blocks, out, |block, first, out| block.add_normal(&weights[first..], x, out));
-        } else {
-            self.mul(x, between);
-            between.iter_mut().zip(weights).for_each(|(z, w)| *z *= w);
-            self.tmul(between, out);
-        }
+    /// See [`Columns::normal`](crate::design::Columns::normal): both products in one pass over the entries, rows of
+    /// weight 0 left out. `None` where columns are in several panels.
+    pub fn normal(&self, weights: &[f64], x: &[f64], shift: f64, out: &mut [f64]) -> Option<f64> {
+        let [blocks] = &*self.panels else { return None };
+        let x = &table(x);
+        Some(self.add_up(blocks, out, |block, first, out| block.add_normal(&weights[first..], x, shift, out)))
     }
 
-    /// What `add` puts into a table for the blocks of a panel, given with their first rows.
-    fn add_up(&self, blocks: &[Block], out: &mut [f64], add: impl Fn(&Block, usize, &mut Table) + Sync) {
-        let size = blocks.len().div_ceil(GROUPS).max(1);
-        let group = |g: usize| {
-            let mut sums = [0.0; PANEL];
-            for (b, block) in blocks.iter().enumerate().skip(g * size).take(size) {
-                add(block, b * BLOCK, &mut sums);
-            }
-            sums
+    /// What `add` puts into a table for the blocks of a panel, given with their first rows; the sum of what it returns.
+    fn add_up(&self, blocks: &[Block], out: &mut [f64], add: impl Fn(&Block, usize, &mut Table) -> f64 + Sync) -> f64 {
+        let (size, width) = (blocks.len().div_ceil(GROUPS).max(1), out.len());
+        let group = |g: usize, sums: &mut Table| {
+            sums[..width].fill(0.0);
+            let members = blocks.iter().enumerate().skip(g * size).take(size);
+            members.map(|(b, block)| add(block, b * BLOCK, sums)).sum::<f64>()
         };
         let groups = 0..blocks.len().div_ceil(size);
         let more = |sums: &[f64], out: &mut [f64]| out.iter_mut().zip(sums).for_each(|(o, v)| *o += v);
         out.fill(0.0);
         if worth_splitting(self.nnz) {
-            let width = out.len();
-            let parts: Vec<Vec<f64>> = groups.into_par_iter().map(|g| group(g)[..width].to_vec()).collect();
-            parts.iter().for_each(|sums| more(sums, out));
+            let part = |g: usize| {
+                let mut sums = [0.0; PANEL];
+                let total = group(g, &mut sums);
+                (sums[..width].to_vec(), total)
+            };
+            let parts: Vec<(Vec<f64>, f64)> = groups.into_par_iter().map(part).collect();
+            parts.iter().map(|(sums, total)| (more(sums, out), total).1).sum()
         } else {
-            groups.for_each(|g| more(&group(g), out));
+            let (mut sums, mut all) = ([0.0; PANEL], 0.0);
+            for g in groups {
+                all += group(g, &mut sums);
+                more(&sums, out);
+            }
+            all
         }
     }
 

@@ -223,7 +223,7 @@ impl SupportHessian for RestrictedRisk<'_> {
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()> {
         let weights = if self.kept.is_empty() { &self.here.curvatures } else { &self.kept };
-        self.columns.normal(weights, v, &mut self.scratch, out);
+        self.columns.normal(weights, v, 0.0, &mut self.scratch, out);
         out.iter_mut().zip(v).zip(&self.ridge).for_each(|((o, v), ridge)| *o += ridge * v);
         self.risk.design.health()
     }

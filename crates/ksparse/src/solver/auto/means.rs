@@ -43,8 +43,7 @@ impl Means {
         let budget = (plan.affordable * gradient).max(plan.affordable_work);
         let narrow = plan.candidates(run.budget.k);
         let (k_f, p) = (k as f64, run.objective.dim() as f64);
-        // Every pair: k p refits, each some products with k columns.
-        let every_pair = k_f * p <= plan.pairs && plan.pair_refit * k_f * k_f * gradient <= plan.small;
+        let every_pair = k_f * p <= plan.pairs && k_f * k_f * gradient <= plan.small;
         let small = k_f * gradient <= plan.small;
         let affordable = |extra: &usize| {
             let wide = k + extra;
@@ -88,7 +87,7 @@ impl Means {
             forward: k_f * gradient <= plan.forward_work,
             blocks,
             backward: small && p.powi(3) <= plan.small,
-            each_coordinate: every_pair && plan.each_start * k_f * p * gradient <= plan.small,
+            each_coordinate: every_pair && k_f * p * gradient <= plan.small,
         }
     }
 
