@@ -51,9 +51,8 @@ pub fn ablation(folder: Option<&Path>, threads: usize) -> Outcome {
     for (problem, (f, seconds)) in problems.iter().zip(&rows[0]) {
         println!("| {} | {} | {f:.6e} | {seconds:.3} |", problem.name, problem.k);
     }
-    println!(
-        "\n| number | value | f, mean (%) | lower, higher on | worst (%) | where | seconds |\n|---|---|---|---|---|---|---|"
-    );
+    println!("\n| number | value | f, mean (%) | lower, higher on | worst (%) | where | seconds |");
+    println!("{}", "|---".repeat(7) + "|");
     for ((name, factor, mut plan), row) in plans.into_iter().zip(&rows).skip(1) {
         let value = *plan.get_mut(name).ok_or("no such number")?;
         println!("{}", line(&format!("| {name} x {factor} | {value:e}"), row, &rows[0], &problems));

@@ -70,13 +70,11 @@ fn dispatch(words: &[&str]) -> Outcome {
             search::genes(Path::new(folder), Path::new(known), effort.parse()?, threads.parse()?)
         }
         ["search", "simulated", share, threads] => search::simulated(share.parse()?, threads.parse()?),
-        ["ablation", threads, folder @ ..] => {
-            ablation::ablation(folder.first().map(Path::new), threads.parse()?)
-        }
+        ["ablation", threads, folder @ ..] => ablation::ablation(folder.first().map(Path::new), threads.parse()?),
         ["memory", dir, solver] => fit::memory(Path::new(dir), solver),
-        _ => Err(
-            "usage: run | field | data | fit | kernels | memory | graphs | search | ablation (see the top of bench/src/main.rs)"
-                .into(),
-        ),
+        _ => {
+            let commands = "run | field | data | fit | kernels | memory | graphs | search | ablation";
+            Err(format!("usage: {commands} (see the top of bench/src/main.rs)").into())
+        }
     }
 }

@@ -9,13 +9,15 @@ use crate::screen::Screen;
 use ksparse::Solver;
 use ksparse::loss::TargetKind;
 use ksparse::path::{GridSolution, PathSolution};
-use ksparse::select::{Choose, Chosen, Edge, Folds, Metric, Refits, Rule};
+use ksparse::select::{Choose, Chosen, Edge, Folds, Metric, Predictor, Refits, Rule};
 use std::time::Duration;
 
 /// From so many rows on three folds tell as much as five do below.
 const MANY_ROWS: usize = 1000;
 /// Supports within this share of f are near ties.
 const NEAR: f64 = 0.01;
+/// Columns selected by this share of the halves of the rows are stable.
+const STABLE: f64 = 0.9;
 
 /// What was asked for.
 pub struct Request {
@@ -25,6 +27,9 @@ pub struct Request {
     /// Ridges to select under; `None`: from the data.
     pub lambdas: Option<Vec<f64>>,
     pub seed: u64,
+    /// Random halves of the rows to fit the choice to as well, and whether the average of their models is the answer.
+    pub resamples: usize,
+    pub ensemble: bool,
     pub time_limit: Option<Duration>,
 }
 
@@ -33,6 +38,9 @@ pub struct Made {
     pub chosen: Chosen,
     /// In words.
     pub by: String,
+    /// The random halves of the rows that it was fitted to as well, and whether the model is the average of theirs.
+    pub halves: Option<usize>,
+    pub ensemble: bool,
 }
 
 impl Request {
@@ -51,6 +59,7 @@ impl Request {
             metric: self.metric,
             rule: self.rule,
             thorough: solver.name() != "auto" || self.lambdas.is_some(),
+            resamples: self.resamples,
             time_limit: self.time_limit,
             ..Choose::default()
         };
@@ -59,7 +68,13 @@ impl Request {
             choose.solve(&[prepared.problem()], &folds.splits(), None, solver, &mut |at| watcher.fold(at))
         });
         drop(watcher);
-        let chosen = chosen.map_err(|error| prepared.blame(error))?;
+        let mut chosen = chosen.map_err(|error| prepared.blame(error))?;
+        let halves = chosen.predictors[0].resampled.as_ref().map(|_| self.resamples);
+        if let Predictor { model, resampled: Some(resampled), .. } = &mut chosen.predictors[0]
+            && self.ensemble
+        {
+            model.clone_from(&resampled.average);
+        }
         if interrupt::asked() {
             screen.warn("stopped: what was scored by then decides");
         }
@@ -67,7 +82,7 @@ impl Request {
             screen.warn(in_words(*edge));
         }
         let by = format!("{}-fold cross-validation: {} {}", folds.count(), words(self.rule), self.metric.name());
-        Ok(Made { chosen, by })
+        Ok(Made { chosen, by, halves, ensemble: self.ensemble && halves.is_some() })
     }
 
     fn folds(&self, prepared: &Prepared) -> Result<Folds> {
@@ -119,9 +134,15 @@ impl Made {
         cell.map(|cell| (cell.mean, Some(cell.standard_error)))
     }
 
-    /// Columns that folds have selected, the most frequent first, with the share of the folds.
+    /// For every column, the share of the folds, or of the halves, that select it.
+    fn shares(&self) -> &[f64] {
+        let Predictor { frequencies, resampled, .. } = &self.chosen.predictors[0];
+        resampled.as_ref().map_or(frequencies, |resampled| &resampled.frequencies)
+    }
+
+    /// Columns that folds (or halves) have selected, the most frequent first, with their share.
     pub fn frequencies(&self) -> Vec<(usize, f64)> {
-        let shares = self.chosen.predictors[0].frequencies.iter().copied().enumerate();
+        let shares = self.shares().iter().copied().enumerate();
         let mut selected: Vec<(usize, f64)> = shares.filter(|(_, share)| *share > 0.0).collect();
         selected.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         selected
@@ -144,8 +165,15 @@ impl Made {
         }
         if chosen.k > 0 {
             let model = chosen.model();
-            let stable = model.support.iter().filter(|j| chosen.predictors[0].frequencies[**j] == 1.0).count();
-            facts.add("stable", format!("{stable} of {} selected in every fold", count(model.support.len(), "column")));
+            let (least, often) = match self.halves {
+                Some(halves) => (STABLE, format!("9 of 10 or more of {halves} halves of the rows")),
+                None => (1.0, "every fold".to_string()),
+            };
+            let stable = model.support.iter().filter(|j| self.shares()[**j] >= least).count();
+            facts.add("stable", format!("{stable} of {} selected in {often}", count(model.support.len(), "column")));
+            if self.ensemble {
+                facts.add("ensemble", "the average of the models of these halves, their columns united");
+            }
             facts.add("near ties", format!("{} within 1 % of f", count(self.near_ties().len(), "other support")));
         }
     }

@@ -6,7 +6,9 @@ use crate::options::Search;
 use crate::outcome::{self, indices};
 use crate::problem::Data;
 use crate::supervise::{Cell, supervise};
-use ksparse::select::{Choose, Chosen, Criterion, CvProgress, Edge, Predictor, Problem, Refits, Rule, ranges};
+use ksparse::select::{
+    Choose, Chosen, Criterion, CvProgress, Edge, Folds, Predictor, Problem, Refits, Resampled, Rule, ranges,
+};
 use ksparse::{Cancel, Error, Grid, LinearModel, Sparsity};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -26,6 +28,8 @@ pub struct Comparison {
     /// Solve every cell with the solver.
     thorough: bool,
     rule: String,
+    /// Random halves of the rows to fit the choice to as well.
+    resamples: usize,
 }
 
 impl Comparison {
@@ -42,6 +46,7 @@ impl Comparison {
             keep: search.keep.clone(),
             rule: Rule::by_name(&self.rule).map_err(to_py)?,
             thorough: self.thorough,
+            resamples: self.resamples,
             time_limit: search.time_limit()?,
             ..Choose::default()
         })
@@ -116,6 +121,24 @@ pub fn choose_model<'py>(
     }
     out.set_item("predictors", predictors)?;
     Ok(out)
+}
+
+/// The number of the fold that holds each row out, as the command deals them: at random, or with every label spread
+/// evenly over the folds.
+#[pyfunction]
+#[pyo3(signature = (rows, count, seed, labels=None))]
+pub fn folds<'py>(
+    py: Python<'py>,
+    rows: usize,
+    count: usize,
+    seed: u64,
+    labels: Option<PyReadonlyArray1<'py, f64>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let folds = match labels {
+        Some(labels) => Folds::stratified(labels.as_slice()?, count, seed),
+        None => Folds::seeded(rows, count, seed),
+    };
+    Ok(indices(py, folds.map_err(to_py)?.of_row().to_vec()))
 }
 
 /// Beyond this the price of a coefficient has long settled the matter.
@@ -218,10 +241,16 @@ fn described<'py>(
     bound: f64,
     models: Vec<LinearModel>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let Predictor { model, solution, frequencies, path, alternatives, .. } = predictor;
+    let Predictor { model, solution, frequencies, resampled, path, alternatives, .. } = predictor;
     let out = outcome::model(py, solution, model)?;
     out.set_item("lower_bound", bound)?;
     out.set_item("frequencies", frequencies.into_pyarray(py))?;
+    if let Some(Resampled { frequencies, average }) = resampled {
+        out.set_item("resampled_frequencies", frequencies.into_pyarray(py))?;
+        out.set_item("average_support", indices(py, average.support))?;
+        out.set_item("average_coef", average.coefficients.into_pyarray(py))?;
+        out.set_item("average_intercept", average.intercept)?;
+    }
     let others = PyList::empty(py);
     for other in alternatives {
         others.append((indices(py, other.support), other.value))?;

@@ -153,6 +153,18 @@ def test_every_estimator_is_the_command(loss, solver, tmp_path):
 
 
 @needs_command
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_the_choice_of_the_command(loss, tmp_path):
+    make = ksparse.datasets.make_regression if loss == "squared" else ksparse.datasets.make_classification
+    X, y, _ = make(160, 50, 5, correlation=0.4, random_state=2)
+    model = ksparse.SparseLinearRegressionCV() if loss == "squared" else ksparse.SparseLogisticRegressionCV()
+    model.fit(X, y)
+    found = command("path", *saved(tmp_path, X, y), "--loss", loss)["chosen"]
+    assert (found["k"], found["lambda"]) == (model.k_, model.alpha_)
+    assert found["support"] == np.flatnonzero(model.coef_.ravel()).tolist()
+
+
+@needs_command
 @pytest.mark.parametrize("p", [15, 60])
 def test_the_network_of_the_command(p, tmp_path):
     X, _ = ksparse.datasets.make_network(200, p, random_state=1)

@@ -95,3 +95,21 @@ def test_information_criteria(regression, criterion):
         ksparse.SparseLinearRegressionCV(cv="cic").fit(X, y)
     with pytest.raises(Exception, match="likelihood"):
         ksparse.SparseSVCCV(cv=criterion).fit(X, np.sign(y))
+
+
+def test_halves_of_the_rows(regression, classification):
+    X, y = regression
+    model = ksparse.SparseLinearRegressionCV(resamples=8).fit(X, y)
+    assert set(np.unique(model.frequencies_ * 8)) <= set(range(9))
+    alone = ksparse.SparseLinearRegressionCV().fit(X, y)
+    np.testing.assert_array_equal(model.coef_, alone.coef_)
+    mean = ksparse.SparseLinearRegressionCV(resamples=8, ensemble=True).fit(X, y)
+    np.testing.assert_array_equal(mean.coef_ != 0, model.frequencies_ > 0)
+    assert mean.score(X, y) > 0.9
+    X, y = classification
+    mean = ksparse.SparseLogisticRegressionCV(ensemble=True, time_limit=60).fit(X, y)
+    assert np.isfinite(mean.predict_proba(X)).all() and mean.score(X, y) > 0.8
+    with pytest.raises(ValueError, match="resamples must be a whole number"):
+        ksparse.SparseLinearRegressionCV(resamples=2.5).fit(*regression)
+    with pytest.raises(ValueError, match="belong to a choice by folds"):
+        ksparse.SparseLinearRegressionCV(cv="bic", ensemble=True).fit(*regression)

@@ -270,3 +270,45 @@ fn losses_with_corners_are_chosen_by_the_solver() {
     let chosen = choose(&options, &problem, &Folds::stratified(&data.target, 3, 0).unwrap()).unwrap();
     assert!(chosen.k > 0 && chosen.model().support.len() <= chosen.k);
 }
+
+/// Halves of the rows select what carries the target, and little else; their average is the mean of models that any
+/// number of threads finds.
+#[test]
+fn halves_of_the_rows_say_what_is_stable() {
+    let data = simulate::linear(120, 60, 4, Correlation::Ar1(0.3), 0.5, 3);
+    let loss = Squared::default();
+    let problem = Problem::new(&data.design, &data.target, &loss);
+    let folds = Folds::seeded(120, 5, 0).unwrap();
+    let options = Choose { resamples: 21, ..Choose::default() };
+    let chosen = choose(&options, &problem, &folds).unwrap();
+    let resampled = chosen.predictors[0].resampled.as_ref().unwrap();
+    assert!(data.support.iter().all(|&j| resampled.frequencies[j] == 1.0));
+    let selected: f64 = resampled.frequencies.iter().sum();
+    assert!((selected - chosen.k as f64).abs() < 1e-9, "every half selects k columns: {selected}");
+    let average = &resampled.average;
+    let union: Vec<usize> = (0..60).filter(|&j| resampled.frequencies[j] > 0.0).collect();
+    assert_eq!(average.support, union);
+    let strong = average.coefficients.iter().zip(&average.support).filter(|(x, _)| x.abs() > 0.5);
+    assert_eq!(strong.map(|(_, &j)| j).collect::<Vec<_>>(), data.support);
+    for threads in [1, 3] {
+        let again = Threads::new(threads).unwrap().run(|| choose(&options, &problem, &folds)).unwrap();
+        assert_eq!(again.predictors[0].resampled.as_ref(), Some(resampled));
+    }
+    // The choice itself is what it is without them.
+    let alone = choose(&Choose::default(), &problem, &folds).unwrap();
+    assert_eq!((alone.k, alone.lambda, alone.model()), (chosen.k, chosen.lambda, chosen.model()));
+    assert_eq!(alone.predictors[0].resampled, None);
+}
+
+/// A class of few rows is in every half.
+#[test]
+fn halves_of_a_rare_class_keep_it() {
+    let data = simulate::logistic(100, 20, 3, Correlation::Independent, 5);
+    let rare: Vec<f64> = data.target.iter().enumerate().map(|(i, _)| if i % 25 == 0 { 1.0 } else { -1.0 }).collect();
+    let loss = Logistic::default();
+    let problem = Problem::new(&data.design, &rare, &loss);
+    let folds = Folds::stratified(&rare, 2, 0).unwrap();
+    let chosen = choose(&Choose { resamples: 10, ..Choose::default() }, &problem, &folds).unwrap();
+    let average = &chosen.predictors[0].resampled.as_ref().unwrap().average;
+    assert!(average.intercept.is_finite() && average.coefficients.iter().all(|x| x.is_finite()));
+}

@@ -32,7 +32,18 @@ pub struct ChoiceArgs {
     /// The same as --rule 1se
     #[arg(long, conflicts_with = "criterion")]
     pub one_se: bool,
+
+    /// Fit the model chosen (without -k) to N random halves of the rows as well: how often they select each column
+    #[arg(long, value_name = "N", conflicts_with = "criterion", value_parser = clap::value_parser!(u32).range(1..))]
+    pub resamples: Option<u32>,
+
+    /// Take the average of the models of those halves (50 unless --resamples says otherwise), their columns united
+    #[arg(long, conflicts_with = "criterion")]
+    pub ensemble: bool,
 }
+
+/// Halves of an ensemble.
+const HALVES: u32 = 50;
 
 impl ChoiceArgs {
     /// What is measured.
@@ -57,6 +68,8 @@ impl ChoiceArgs {
             rule: self.rule(Rule::Lean)?,
             lambdas: ridges(lambdas.map(|lambdas| &lambdas.0[..]), loss.lambda),
             seed: solver.seed,
+            resamples: self.resamples.unwrap_or(if self.ensemble { HALVES } else { 0 }) as usize,
+            ensemble: self.ensemble,
             time_limit: solver.time_limit(),
         })
     }

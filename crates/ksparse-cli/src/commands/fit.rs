@@ -220,6 +220,8 @@ fn choose(args: &FitArgs, prepared: &Prepared, solver: &dyn Solver, screen: Scre
         rule: Rule::Lean,
         lambdas: ridges(None, args.loss.lambda),
         seed: args.solver.seed,
+        resamples: 0,
+        ensemble: false,
         time_limit: args.solver.time_limit(),
     };
     let made = request.choose(prepared, solver, screen)?;

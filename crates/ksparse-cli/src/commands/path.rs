@@ -122,6 +122,10 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     if args.k.is_none() && args.choice.criterion.is_none() {
         return choose(args, &prepared, solver, screen);
     }
+    if args.choice.ensemble || args.choice.resamples.is_some() {
+        let message = "--resamples and --ensemble are about a model whose k is chosen: leave -k out";
+        return Err(Failure::Input(message.to_string()));
+    }
     let rule = ChoiceRule::new(&args.choice, &prepared, args.solver.seed)?;
     if args.output.is_some() && matches!(rule, ChoiceRule::None) {
         let message =
@@ -153,6 +157,8 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
 fn choose_jointly(args: &PathArgs, data: Data, task: Task, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let others = [
         ("--criterion", args.choice.criterion.is_some()),
+        ("--resamples", args.choice.resamples.is_some()),
+        ("--ensemble", args.choice.ensemble),
         ("--plot", args.plot.is_some()),
         ("--report", args.report.is_some()),
         ("--groups", args.groups.is_some()),
@@ -193,7 +199,8 @@ fn choose(args: &PathArgs, prepared: &Prepared, solver: &dyn Solver, screen: Scr
     let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
     let chosen = &made.chosen;
     let solution = &chosen.predictors[0].solution;
-    let fitted = Fitted::new(prepared, training.model(solution), solution, solver.name(), chosen.k);
+    let k = if made.ensemble { chosen.model().support.len() } else { chosen.k };
+    let fitted = Fitted::new(prepared, chosen.model().clone(), solution, solver.name(), k);
     let fitted = fitted.with_lambda(chosen.refit).selected_under(chosen.lambda);
     let index = cells.iter().position(|cell| cell.k == chosen.k).unwrap_or(0);
     let choice = Choice { index, score: chosen.table.metric().name(), by: made.by.clone() };

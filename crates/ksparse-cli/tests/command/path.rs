@@ -213,3 +213,22 @@ fn the_whole_choice_is_on_the_page() {
     assert!(parts[1].parse::<usize>().unwrap() >= 1);
     assert_eq!(parts[2], selected.to_string());
 }
+
+#[test]
+fn an_ensemble_is_the_average_of_halves_of_the_rows() {
+    let bench = Bench::with_data();
+    let shown = bench.ok("path data.csv --resamples 6 -o alone.json");
+    assert!(shown.contains("9 of 10 or more of 6 halves of the rows"), "{shown}");
+    let shown = bench.ok("path data.csv --resamples 6 --ensemble -o mean.json");
+    assert!(shown.contains("the average of the models of these halves"), "{shown}");
+    let size = |file: &str| {
+        let model: Value = serde_json::from_str(&bench.read(file)).unwrap();
+        model["coefficients"].as_array().unwrap().len()
+    };
+    assert!(size("mean.json") >= size("alone.json"));
+    assert!(bench.ok("predict mean.json data.csv").lines().count() > 10);
+    for line in ["path data.csv -k 1:3 --ensemble", "path data.csv -k 1:3 --resamples 5"] {
+        let done = bench.run(line);
+        assert!(done.code == 2 && done.stderr.contains("leave -k out"), "{line}: {}", done.stderr);
+    }
+}

@@ -136,6 +136,7 @@ class Comparison(TypedDict):
     one_ridge: bool
     thorough: bool
     rule: str
+    resamples: int
 
 class Chosen(TypedDict):
     k: int
@@ -228,6 +229,9 @@ def choose_model(
     callback: Callback | None = None,
     certify: int = 0,
 ) -> Chosen: ...
+def folds(
+    rows: int, count: int, seed: int, labels: NDArray[np.float64] | None = None
+) -> NDArray[np.int64]: ...
 def choose_by_criterion(
     data: Data,
     search: Search,

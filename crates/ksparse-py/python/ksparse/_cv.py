@@ -23,6 +23,8 @@ class SparseRegressionCV(CrossValidated, SparseRegression):
         cv: Any = None,
         scoring: Any = None,
         rule: str = "lean",
+        resamples: int = 0,
+        ensemble: bool = False,
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -43,6 +45,8 @@ class SparseRegressionCV(CrossValidated, SparseRegression):
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
+        self.resamples = resamples
+        self.ensemble = ensemble
         self.solver = solver
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -102,6 +106,8 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
         cv: Any = None,
         scoring: Any = None,
         rule: str = "lean",
+        resamples: int = 0,
+        ensemble: bool = False,
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -123,6 +129,8 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
+        self.resamples = resamples
+        self.ensemble = ensemble
         self.solver = solver
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -193,6 +201,8 @@ class SparseSVCCV(SparseClassifierCV):
         cv: Any = None,
         scoring: Any = None,
         rule: str = "lean",
+        resamples: int = 0,
+        ensemble: bool = False,
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -215,6 +225,8 @@ class SparseSVCCV(SparseClassifierCV):
             cv=cv,
             scoring=scoring,
             rule=rule,
+            resamples=resamples,
+            ensemble=ensemble,
             solver=solver,
             fit_intercept=fit_intercept,
             standardize=standardize,
@@ -262,6 +274,8 @@ class SparseHuberClassifierCV(SparseClassifierCV):
         cv: Any = None,
         scoring: Any = None,
         rule: str = "lean",
+        resamples: int = 0,
+        ensemble: bool = False,
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -284,6 +298,8 @@ class SparseHuberClassifierCV(SparseClassifierCV):
             cv=cv,
             scoring=scoring,
             rule=rule,
+            resamples=resamples,
+            ensemble=ensemble,
             solver=solver,
             fit_intercept=fit_intercept,
             standardize=standardize,

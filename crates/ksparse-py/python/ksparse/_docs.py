@@ -139,7 +139,13 @@ rule : {'lean', 'best', '1se'}, default='lean'
     'best' takes the cell with the best mean score; 'lean' the smallest k nearly as good: within a tenth of a standard
     error, or 1 % of what the best gains over a model without columns, scores smoothed over neighbouring k and the
     strongest ridge preferred unless another is clearly better; '1se' the smallest k (then the largest ridge) within one
-    standard error of the best."""
+    standard error of the best.
+resamples : int, default=0
+    Fit the choice to so many random halves of the rows as well (each class halved by itself): `frequencies_` then
+    counts how often they select each column.
+ensemble : bool, default=False
+    Take the average of the models of those halves (50, unless `resamples` says otherwise), their columns united: more
+    than k columns, and steadier predictions where correlated columns stand in for each other."""
 
 CV_ATTRIBUTES = """k_ : int
     The k chosen.
@@ -154,7 +160,8 @@ cv_results_ : dict of ndarray
     std_error (of the mean) and split0_test_score, split1_test_score, ... Cells that could not win were not scored and
     are not listed.
 frequencies_ : ndarray of shape (n_features,) or (n_classes, n_features)
-    For each column, the share of the splits that select it at the chosen k.
+    For each column, the share of the splits that select it at the chosen k; with `resamples` (or `ensemble`) the share
+    of that many random halves of the rows.
 alternatives_ : list of (ndarray of int, float)
     Other supports of the chosen size that the splits have led to, with f on all rows under `select_alpha_`, best first
     (a list of them, one per class, for three classes and more).

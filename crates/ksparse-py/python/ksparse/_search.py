@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold, check_cv
 
 from . import _core
 from ._base import Callback
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 KS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64)
 #: From so many rows on three folds tell as much as five do below.
 MANY_ROWS = 1000
+#: Halves of the rows whose models an ensemble averages.
+HALVES = 50
 #: Prices per coefficient instead of folds.
 CRITERIA = ("aic", "bic", "ebic", "gic")
 
@@ -42,6 +44,8 @@ class CrossValidated:
     cv: Any
     scoring: Any
     rule: str
+    resamples: int
+    ensemble: bool
     solver: str
     verbose: int
     random_state: Any
@@ -104,7 +108,12 @@ class CrossValidated:
         found = _core.choose_model(data, search, comparison, splits, scorer, watcher.callback(), self._epochs())
         watcher.close("; ".join([f"chose k={found['k']}, alpha={found['alpha']:g}", *found["edges"]]))
         self._describe(found)
-        self._store(found["predictors"], X.dtype)
+        predictors = found["predictors"]
+        self._store(predictors, X.dtype)
+        if self.ensemble:
+            keys = ("support", "coef", "intercept")
+            average = [{key: found.get(f"average_{key}", found[key]) for key in keys} for found in predictors]
+            self._set_models(average, X.dtype)
         return self
 
     def _by_criterion(
@@ -120,6 +129,8 @@ class CrossValidated:
             raise ValueError(f"cv must be a number of folds, a splitter, splits or one of {CRITERIA}, got {self.cv!r}.")
         if len(targets) > 1:
             raise ValueError("information criteria choose among models of two classes: with more use folds.")
+        if self.ensemble or self.resamples:
+            raise ValueError("resamples and ensemble belong to a choice by folds: leave cv out, or give a number.")
         n_features = X.shape[1]
         search = self._search(n_features)
         # Shrunken coefficients are priced in full: as little ridge as the loss can do with.
@@ -160,18 +171,35 @@ class CrossValidated:
             "one_ridge": same or (refits is None and alphas is not None),
             "thorough": self.solver != "auto" or alphas is not None,
             "rule": self.rule,
+            "resamples": self._halves(),
         }
+
+    def _halves(self: Any) -> int:
+        """How many random halves of the rows the choice is fitted to as well."""
+        count = self.resamples
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+            raise ValueError(f"resamples must be a whole number, 0 or more, got {count!r}.")
+        return int(count) or (HALVES if self.ensemble else 0)
 
     def _splits(self: Any, X: Any, labels: NDArray[Any], groups: Any) -> Splits:
         cv = (5 if X.shape[0] < MANY_ROWS else 3) if self.cv is None else self.cv
         if isinstance(cv, (int, np.integer)):
-            folds = StratifiedKFold if hasattr(self, "classes_") else KFold
-            cv = folds(int(cv), shuffle=True, random_state=seed(self.random_state))
+            cv = self._folds(int(cv), labels)
         splits = check_cv(cv, labels, classifier=hasattr(self, "classes_")).split(X, labels, groups)
         rows = [(_numbers(training), _numbers(held_out)) for training, held_out in splits]
         if not rows:
             raise ValueError("cv yields no split.")
         return rows
+
+    def _folds(self: Any, count: int, labels: NDArray[Any]) -> Any:
+        """Folds as the command deals them; where rows are too few, those of scikit-learn, which says so."""
+        start, n = seed(self.random_state), len(labels)
+        if not hasattr(self, "classes_"):
+            return PredefinedSplit(_core.folds(n, count, start)) if 2 <= count <= n else KFold(count)
+        _, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+        if not 2 <= count <= sizes.min():
+            return StratifiedKFold(count, shuffle=True, random_state=start)
+        return PredefinedSplit(_core.folds(n, count, start, codes.astype(np.float64)))
 
     def _scorer(
         self: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None, splits: Splits
@@ -215,7 +243,8 @@ class CrossValidated:
         }
         self.notes_ = found["edges"]
         predictors = found["predictors"]
-        frequencies = np.array([predictor["frequencies"] for predictor in predictors])
+        shares = [predictor.get("resampled_frequencies", predictor["frequencies"]) for predictor in predictors]
+        frequencies = np.array(shares)
         alternatives = [predictor["alternatives"] for predictor in predictors]
         names = getattr(self, "feature_names_in_", None)
         paths = []

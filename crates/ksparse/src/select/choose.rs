@@ -10,6 +10,7 @@
 
 use super::control::Control;
 use super::finish::Finish;
+use super::resample::{Resampled, halves};
 use super::scoring::{Key, Scoring};
 use super::splits::{OwnScore, Scorer};
 use super::{CvProgress, CvTable, Folds, Metric, Problem, Rule, Split, Training, ranges};
@@ -69,6 +70,8 @@ pub struct Choose {
     pub rule: Rule,
     /// Solve every cell with the solver instead of the quick search of `descent.rs`. Default false.
     pub thorough: bool,
+    /// Fit the chosen cell to so many random halves of the rows as well: see [`Resampled`]. Default 0: none.
+    pub resamples: usize,
     /// At most so much time; cells not reached by then are left out.
     pub time_limit: Option<Duration>,
 }
@@ -83,6 +86,7 @@ impl Default for Choose {
             metric: Metric::Deviance,
             rule: Rule::Lean,
             thorough: false,
+            resamples: 0,
             time_limit: None,
         }
     }
@@ -126,6 +130,8 @@ pub struct Predictor {
     pub solution: Solution,
     /// For every column, the share of the splits that select it at the chosen k and ridge.
     pub frequencies: Vec<f64>,
+    /// The same over random halves of the rows, and the average of their models, where that was asked for.
+    pub resampled: Option<Resampled>,
     /// For every k compared, what the quick search finds on all rows under the ridge that selects; for the chosen k,
     /// `selected`.
     pub path: Vec<(usize, Solution)>,
@@ -218,6 +224,12 @@ impl Choose {
         for (number, training) in all.iter().enumerate() {
             let met: Vec<&[usize]> = met.iter().filter_map(|split| split.get(number)).map(Vec::as_slice).collect();
             predictors.push(finish.predictor(training, &met, watch)?);
+        }
+        if self.resamples > 0 {
+            let halves = halves(problems, self.resamples);
+            for (problem, predictor) in problems.iter().zip(&mut predictors) {
+                predictor.resampled = finish.resampled(problem, &halves)?;
+            }
         }
         Ok(Chosen { k, lambda, refit, predictors, table, edges })
     }

@@ -34,19 +34,12 @@ impl Finish<'_> {
             alternatives.extend(exact(&risk, support, None)?);
         }
         let (selected, path) = self.select(&risk, &alternatives, watch)?;
-        let start = selected.coefficients.as_slice();
-        let refitted = exact(&training.risk.reridged(self.refit)?, &selected.support, Some(start))?;
-        let solution = refitted.map_or_else(
-            || Err(Error::Overflow { what: "objective" }),
-            |refitted| {
-                Ok(Solution {
-                    status: selected.status,
-                    iterations: selected.iterations,
-                    trace: selected.trace.clone(),
-                    ..refitted
-                })
-            },
-        )?;
+        let solution = Solution {
+            status: selected.status,
+            iterations: selected.iterations,
+            trace: selected.trace.clone(),
+            ..self.refitted(training, &selected.support, &selected.coefficients)?
+        };
         alternatives.retain(|other| other.support != selected.support && other.support.len() == selected.support.len());
         alternatives.sort_by(|a, b| a.value.total_cmp(&b.value).then_with(|| a.support.cmp(&b.support)));
         alternatives.dedup_by(|a, b| a.support == b.support);
@@ -62,6 +55,7 @@ impl Finish<'_> {
         Ok(Predictor {
             model: training.model(&solution),
             frequencies,
+            resampled: None,
             alternatives: alternatives.collect(),
             path,
             selected,
@@ -69,11 +63,22 @@ impl Finish<'_> {
         })
     }
 
+    /// The minimum on a support under the ridge that refits.
+    pub(super) fn refitted(&self, training: &Training, support: &[usize], start: &[f64]) -> Result<Solution> {
+        let refitted = exact(&training.risk.reridged(self.refit)?, support, Some(start))?;
+        refitted.ok_or(Error::Overflow { what: "objective" })
+    }
+
+    /// Whether the time is up.
+    pub(super) fn late(&self) -> bool {
+        self.choose.time_limit.is_some_and(|limit| self.started.elapsed() >= limit)
+    }
+
     /// The best support known: the solver's answer from the best one met, which it never makes worse. With it what the
     /// quick search finds for every k.
     fn select(&self, risk: &Risk, met: &[Solution], watch: &mut Watch) -> Result<(Solution, Vec<(usize, Solution)>)> {
         let sparsity = Sparsity::new(self.k).keep(self.choose.keep.iter().copied());
-        let late = || self.choose.time_limit.is_some_and(|limit| self.started.elapsed() >= limit);
+        let late = || self.late();
         let mut report = |solver: &Progress| {
             let path = PathProgress { k: self.k, lambda: Some(self.lambda), done: 0, total: 1, solver: *solver };
             if late() { ControlFlow::Break(()) } else { watch(&CvProgress { fold: None, path }) }
