@@ -98,7 +98,7 @@ def test_information_criteria(regression, criterion):
 
 
 def test_halves_of_the_rows(regression, classification):
-    X, y = regression
+    X, y, _ = regression
     model = ksparse.SparseLinearRegressionCV(resamples=8).fit(X, y)
     assert set(np.unique(model.frequencies_ * 8)) <= set(range(9))
     alone = ksparse.SparseLinearRegressionCV().fit(X, y)
@@ -106,10 +106,10 @@ def test_halves_of_the_rows(regression, classification):
     mean = ksparse.SparseLinearRegressionCV(resamples=8, ensemble=True).fit(X, y)
     np.testing.assert_array_equal(mean.coef_ != 0, model.frequencies_ > 0)
     assert mean.score(X, y) > 0.9
-    X, y = classification
+    X, y, _ = classification
     mean = ksparse.SparseLogisticRegressionCV(ensemble=True, time_limit=60).fit(X, y)
-    assert np.isfinite(mean.predict_proba(X)).all() and mean.score(X, y) > 0.8
+    assert np.isfinite(mean.predict_proba(X)).all() and mean.score(X, y) > 0.7
     with pytest.raises(ValueError, match="resamples must be a whole number"):
-        ksparse.SparseLinearRegressionCV(resamples=2.5).fit(*regression)
+        ksparse.SparseLinearRegressionCV(resamples=2.5).fit(*regression[:2])
     with pytest.raises(ValueError, match="belong to a choice by folds"):
-        ksparse.SparseLinearRegressionCV(cv="bic", ensemble=True).fit(*regression)
+        ksparse.SparseLinearRegressionCV(cv="bic", ensemble=True).fit(*regression[:2])

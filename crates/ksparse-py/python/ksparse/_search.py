@@ -111,8 +111,7 @@ class CrossValidated:
         predictors = found["predictors"]
         self._store(predictors, X.dtype)
         if self.ensemble:
-            keys = ("support", "coef", "intercept")
-            average = [{key: found.get(f"average_{key}", found[key]) for key in keys} for found in predictors]
+            average = [_average(predictor) for predictor in predictors]
             self._set_models(average, X.dtype)
         return self
 
@@ -255,6 +254,11 @@ class CrossValidated:
         self.frequencies_ = frequencies[0] if single else frequencies
         self.alternatives_ = alternatives[0] if single else alternatives
         self.path_ = paths[0] if single else paths
+
+
+def _average(predictor: Any) -> dict[str, Any]:
+    """The mean of the models of the halves; the model itself where there was no time for one."""
+    return {key: predictor.get(f"average_{key}", predictor[key]) for key in ("support", "coef", "intercept")}
 
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.int32]:

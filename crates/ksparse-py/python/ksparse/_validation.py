@@ -244,5 +244,5 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 def seed(random_state: Any) -> int:
-    """A seed for the core: None is a fixed one, so that the same call gives the same answer."""
-    return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
+    """A seed for the core: None is the command's own, so that both give one answer."""
+    return 1 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))

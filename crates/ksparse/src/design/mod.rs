@@ -137,9 +137,9 @@ pub trait Columns: Send {
     /// `out = A' r`.
     fn tmul(&self, r: &[f64], out: &mut [f64]);
 
-    /// `out = A' r` where `r = diag(weights) (A x + shift)`, and the sum of r: what conjugate gradients ask for again and
-    /// again, in one pass over the entries where that can be. (Shift and sum are what a column of ones, or columns that
-    /// are centred on the fly, need of the columns below them.) `between` has room for a number per row.
+    /// `out = A' r` where `r = diag(weights) (A x + shift)`, and the sum of r: what conjugate gradients ask for again
+    /// and again, in one pass over the entries where that can be. (Shift and sum are what a column of ones, or columns
+    /// that are centred on the fly, need of the columns below them.) `between` has room for a number per row.
     fn normal(&self, weights: &[f64], x: &[f64], shift: f64, between: &mut [f64], out: &mut [f64]) -> f64 {
         two_products(self, weights, x, shift, between, out)
     }

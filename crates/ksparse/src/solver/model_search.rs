@@ -40,7 +40,7 @@ pub struct ModelSearch {
 
 /// Its entry in the table of solvers.
 pub(super) const METHOD: Method = Method {
-    about: "growth by blocks and exchanges on the quadratic model: what auto does on networks of more than 40 variables",
+    about: "growth by blocks and exchanges on the quadratic model: what auto does on networks of over 40 variables",
     needs: Needs::Hessian,
     ..Method::new("model-search", |given| Ok(Box::new(ModelSearch { limits: given.limits(Limits::default()) })))
 };

@@ -43,8 +43,8 @@ table! {
     forward_work = 2e7;
     /// Forward selection by blocks as another start, and leaps in between, if k gradients cost at most this.
     several_work = 1.5e8;
-    /// Where the Hessian costs no pass over the data, the model is worked with alone above so many coordinates (networks
-    /// of more than 40 variables).
+    /// Where the Hessian costs no pass over the data, the model is worked with alone above so many coordinates
+    /// (networks of more than 40 variables).
     few_entries = 820.0;
     /// Exchanges may be looked for on a table of the quadratic model that takes at most this.
     table_work = 3e8;
