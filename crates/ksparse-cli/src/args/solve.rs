@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::screen::Screen;
 use ksparse::Threads;
-use ksparse::solver::{self, METHODS, Settings, Solver, Value};
+use ksparse::solver::{self, Limits, METHODS, Settings, Solver, Value};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -139,5 +139,10 @@ impl SolverArgs {
     pub fn time_limit(&self) -> Option<Duration> {
         // A limit beyond what a Duration holds is no limit.
         self.time_limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+    }
+
+    /// The method's own limits with what was given in their place.
+    pub fn limits(&self, own: Limits) -> Limits {
+        self.settings().limits(own)
     }
 }
