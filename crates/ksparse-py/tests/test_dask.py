@@ -19,6 +19,7 @@ import ksparse.dask as kd  # noqa: E402
 from ksparse import _core, _partitions  # noqa: E402
 
 N, P, K = 240, 30, 4
+EDGES = [0, 60, 120, 180, N]
 
 
 @pytest.fixture(scope="module")
@@ -180,15 +181,36 @@ def test_dataframes_and_lazy_predictions(client, data):
     assert float(classifier.score(blocks, da.from_array(labels, chunks=50)).compute()) > 0.9
 
 
+def test_files_that_workers_read(client, data, tmp_path):
+    from sklearn.datasets import dump_svmlight_file
+
+    X, z = data
+    whole = ksparse.SparseLinearRegression(K, solver="working-set").fit(X, z)
+    names = [tmp_path / f"part-{a}.svm" for a in EDGES[:-1]]
+    for name, a, b in zip(names, EDGES, EDGES[1:]):
+        rows = X[a:b].copy()
+        rows[:, -1] *= a == 60  # the last column occurs in one file only
+        dump_svmlight_file(rows, z[a:b], str(name), zero_based=False)
+    model = kd.SparseLinearRegression(K).fit(names)
+    assert model.n_features_in_ == P and (model.support_ == whole.support_).all()
+    pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    tables = [str(tmp_path / f"part-{a}.parquet") for a in EDGES[:-1]]
+    for name, a, b in zip(tables, EDGES, EDGES[1:]):
+        pd.DataFrame(X[a:b], columns=[f"x{j}" for j in range(P)]).assign(y=z[a:b]).to_parquet(name)
+    model = kd.SparseLinearRegression(K).fit(tables, "y")
+    assert model.objective_ == pytest.approx(whole.objective_, rel=1e-9)
+    with pytest.raises(ValueError, match="partition 0 of 4 .*no column 'nothing'"):
+        kd.SparseLinearRegression(K).fit(tables, "nothing")
+    with pytest.raises(ValueError, match="Parquet"):
+        kd.SparseLinearRegression(K).fit(["a.docx"])
+
+
 def load(X, marker):
     """A block; whoever loads it first dies of it."""
     if not os.path.exists(marker):
         open(marker, "w").close()
         os.kill(os.getpid(), signal.SIGKILL)
     return X
-
-
-EDGES = [0, 60, 120, 180, N]
 
 
 def test_a_worker_that_dies_while_loading(client, data, tmp_path):

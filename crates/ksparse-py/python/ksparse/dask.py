@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _classifiers, _core, _families, _regression
+from . import _classifiers, _core, _families, _part_files, _regression
 from ._base import Callback
 from ._partitions import Blocks, Rounds, columns_of, find_client, prepare
 from ._progress import Watcher
@@ -62,7 +62,7 @@ class OnPartitions(Model):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         offset: Any = None,
@@ -74,10 +74,12 @@ class OnPartitions(Model):
 
         Parameters
         ----------
-        X : dask array, dask dataframe or list of delayed blocks
-            The rows, in partitions of any size, none too. Blocks are arrays, scipy.sparse matrices or data frames.
+        X : dask array, dask dataframe, list of delayed blocks or list of files
+            The rows, in partitions of any size, none too. Blocks are arrays, scipy.sparse matrices or data frames;
+            files are Parquet or svmlight text, which the workers read.
         y, sample_weight, offset : in partitions as X is, the last two default=None
-            The target, and what `ksparse` takes beside it.
+            The target, and what `ksparse` takes beside it. For Parquet files y is the name of a column, for svmlight
+            text None.
         callback : callable, default=None
             Called after every step with a `Progress`; returning True ends the fit with the best point so far.
         client : distributed.Client, default=None
@@ -92,6 +94,8 @@ class OnPartitions(Model):
             through, and ``warm_start=True`` goes on from there.
         """
         client = find_client(client)
+        if _part_files.are_files(X):
+            X, y = _part_files.blocks(client, X, y)
         blocks = Blocks(X, y, sample_weight, offset)
         encode = self._encoding(client, blocks)
         tasks = [
