@@ -4,7 +4,10 @@
 //! telling); `pulp` picks, at run time, the version compiled with AVX2 and FMA where the processor has them. The order
 //! of every sum is fixed, so the same machine gives the same bits.
 
+mod listed;
 pub(crate) mod logistic;
+pub(crate) mod softmax;
+pub(crate) use listed::add_listed_rows;
 use pulp::{Arch, Simd, WithSimd};
 use std::sync::OnceLock;
 

@@ -140,6 +140,18 @@ impl<T: Entry> Design for Dense<'_, T> {
         }
     }
 
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        let fill = |(b, out): (usize, &mut [f64])| {
+            let which: Vec<usize> = (b * BLOCK..b * BLOCK + out.len() / outputs).collect();
+            transposed_product(&self.collect(&which), r, outputs, out);
+        };
+        if worth_splitting(self.values.len() * outputs) {
+            out.par_chunks_mut(BLOCK * outputs).enumerate().for_each(fill);
+        } else {
+            out.chunks_mut(BLOCK * outputs).enumerate().for_each(fill);
+        }
+    }
+
     fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
         for (o, &j) in out.iter_mut().zip(columns) {
             *o = kernels::dot(self.column(j), r);
@@ -252,6 +264,9 @@ struct DenseColumns<'a, T: Entry> {
 /// Rows of a weighted product taken at a time: with some hundred columns they stay in the second-level cache.
 const PANEL: usize = 256;
 
+/// Columns of a product with several vectors taken at a time.
+const TILE: usize = 16;
+
 impl<T: Entry> DenseColumns<'_, T> {
     fn column(&self, c: usize) -> &[f64] {
         &self.values[c * self.design.nrows..(c + 1) * self.design.nrows]
@@ -286,6 +301,38 @@ impl<T: Entry> Columns for DenseColumns<'_, T> {
         kernels::dot_columns(&self.values, r, out);
     }
 
+    fn mul_outputs(&self, x: &[f64], outputs: usize, out: &mut [f64]) {
+        let (n, k) = (self.design.nrows, self.support.len());
+        if n == 0 || k == 0 {
+            return out.fill(0.0);
+        }
+        let x = MatRef::from_row_major_slice(x, k, outputs);
+        let a = MatRef::from_column_major_slice(&self.values, n, k);
+        let fill = |(b, out): (usize, &mut [f64])| {
+            let rows = out.len() / outputs;
+            let out = MatMut::from_row_major_slice_mut(out, rows, outputs);
+            matmul::matmul(out, Accum::Replace, a.subrows(b * PANEL, rows), x, 1.0, Par::Seq);
+        };
+        if worth_splitting(n * k * outputs) {
+            out.par_chunks_mut(PANEL * outputs).enumerate().for_each(fill);
+        } else {
+            out.chunks_mut(PANEL * outputs).enumerate().for_each(fill);
+        }
+    }
+
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        let n = self.design.nrows;
+        let fill = |(b, out): (usize, &mut [f64])| {
+            let columns = &self.values[b * TILE * n..(b * TILE + out.len() / outputs) * n];
+            transposed_product(columns, r, outputs, out);
+        };
+        if worth_splitting(self.values.len() * outputs) {
+            out.par_chunks_mut(TILE * outputs).enumerate().for_each(fill);
+        } else {
+            out.chunks_mut(TILE * outputs).enumerate().for_each(fill);
+        }
+    }
+
     fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
         // B'B with B the rows times the square roots of their weights: one copy serves both sides.
         let rows = weighty(weights);
@@ -312,11 +359,31 @@ impl<T: Entry> Columns for DenseColumns<'_, T> {
         }
     }
 
+    fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
+        let n = self.design.nrows;
+        for (columns, out) in self.values.chunks(TILE * n.max(1)).zip(out.chunks_mut(TILE * outputs)) {
+            let squares: Vec<f64> = columns.iter().map(|v| v * v).collect();
+            transposed_product(&squares, weights, outputs, out);
+        }
+    }
+
     fn costs(&self) -> Costs {
         let (n, k) = (self.design.nrows as f64, self.support.len() as f64);
         // A blocked product runs several times faster per multiply-add than a pass over memory.
         Costs { product: n * k, gram: n * k * k / 2.0 / 6.0 }
     }
+}
+
+/// `out = A' R` for columns one after another, R and `out` by rows.
+fn transposed_product(columns: &[f64], r: &[f64], outputs: usize, out: &mut [f64]) {
+    let (n, k) = (r.len() / outputs, out.len() / outputs);
+    if n == 0 {
+        return out.fill(0.0);
+    }
+    let out = MatMut::from_row_major_slice_mut(out, k, outputs);
+    let a = MatRef::from_column_major_slice(columns, n, k);
+    let r = MatRef::from_row_major_slice(r, n, outputs);
+    matmul::matmul(out, Accum::Replace, a.transpose(), r, 1.0, Par::Seq);
 }
 
 /// The lower triangle of `a' a`.

@@ -1,6 +1,6 @@
 //! A last column that is the same everywhere.
 
-use super::{Columns, Costs, Design, Occupied};
+use super::{Columns, Costs, Design, Occupied, add_to_rows, totals};
 use crate::error::Result;
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
@@ -76,6 +76,12 @@ impl<D: Design> Design for WithIntercept<D> {
         out[p] = self.unit * r.iter().sum::<f64>();
     }
 
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        let (body, last) = out.split_at_mut(self.inner.ncols() * outputs);
+        self.inner.tmul_outputs(r, outputs, body);
+        last.iter_mut().zip(totals(r, outputs)).for_each(|(o, total)| *o = self.unit * total);
+    }
+
     fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
         let (inner, places, ones) = self.split(columns);
         let mut values = vec![0.0; inner.len()];
@@ -92,6 +98,12 @@ impl<D: Design> Design for WithIntercept<D> {
         let p = self.inner.ncols();
         self.inner.squares(weights, &mut out[..p]);
         out[p] = self.unit * self.unit * weights.iter().sum::<f64>();
+    }
+
+    fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
+        let (body, last) = out.split_at_mut(self.inner.ncols() * outputs);
+        self.inner.squares_outputs(weights, outputs, body);
+        last.iter_mut().zip(totals(weights, outputs)).for_each(|(o, total)| *o = self.unit * self.unit * total);
     }
 
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
@@ -202,6 +214,16 @@ struct WithOnes<'a> {
     unit: f64,
 }
 
+impl WithOnes<'_> {
+    /// A row of numbers for every column: those of the body, and `ones`.
+    fn by_rows(&self, outputs: usize, ones: Vec<f64>, out: &mut [f64], fill: impl Fn(&dyn Columns, &mut [f64])) {
+        let mut inner = vec![0.0; self.places.len() * outputs];
+        fill(&*self.body, &mut inner);
+        let rows = self.places.iter().zip(inner.chunks_exact(outputs)).chain([(&self.one, &*ones)]);
+        rows.for_each(|(&at, row)| out[at * outputs..(at + 1) * outputs].copy_from_slice(row));
+    }
+}
+
 impl Columns for WithOnes<'_> {
     fn ncols(&self) -> usize {
         self.places.len() + 1
@@ -239,6 +261,23 @@ impl Columns for WithOnes<'_> {
         self.places.iter().zip(products).for_each(|(&i, v)| out[i] = v);
         out[self.one] = self.unit * total;
         total
+    }
+
+    fn mul_outputs(&self, x: &[f64], outputs: usize, out: &mut [f64]) {
+        let row = |at: usize| &x[at * outputs..(at + 1) * outputs];
+        let inner: Vec<f64> = self.places.iter().flat_map(|&at| row(at)).copied().collect();
+        self.body.mul_outputs(&inner, outputs, out);
+        add_to_rows(self.unit, row(self.one), out);
+    }
+
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        let ones = totals(r, outputs).into_iter().map(|total| self.unit * total).collect();
+        self.by_rows(outputs, ones, out, |body, out| body.tmul_outputs(r, outputs, out));
+    }
+
+    fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
+        let ones = totals(weights, outputs).into_iter().map(|total| self.unit * self.unit * total).collect();
+        self.by_rows(outputs, ones, out, |body, out| body.squares_outputs(weights, outputs, out));
     }
 
     fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {

@@ -49,11 +49,21 @@ pub trait Design: Send + Sync {
     /// `out = X' r`: the expensive pass over all the data.
     fn tmul(&self, r: &[f64], out: &mut [f64]);
 
+    /// `out = X' R` for several vectors at once, both by rows: `r[i * outputs + o]`, `out[j * outputs + o]`.
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        one_by_one(r, outputs, out, |r, out| self.tmul(r, out));
+    }
+
     /// `out[c] = X[:, columns[c]]' r`.
     fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]);
 
     /// `out[j] = sum_i weights[i] X[i, j]^2`.
     fn squares(&self, weights: &[f64], out: &mut [f64]);
+
+    /// `out[j * outputs + o] = sum_i weights[i * outputs + o] X[i, j]^2`: for several lists of weights at once.
+    fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
+        one_by_one(weights, outputs, out, |weights, out| self.squares(weights, out));
+    }
 
     /// `out[c] = sum_i weights[i] X[i, columns[c]]^2`.
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]);
@@ -107,6 +117,35 @@ pub struct Occupied<'a> {
     pub design: Box<dyn Design + 'a>,
 }
 
+/// A product of several vectors kept by rows, one vector after the other.
+fn one_by_one(x: &[f64], outputs: usize, out: &mut [f64], product: impl Fn(&[f64], &mut [f64])) {
+    if outputs == 1 {
+        return product(x, out);
+    }
+    let mut result = vec![0.0; out.len() / outputs.max(1)];
+    for o in 0..outputs {
+        let vector: Vec<f64> = x.iter().skip(o).step_by(outputs).copied().collect();
+        product(&vector, &mut result);
+        out.iter_mut().skip(o).step_by(outputs).zip(&result).for_each(|(out, v)| *out = *v);
+    }
+}
+
+/// The sums of the columns of a matrix kept by rows.
+fn totals(r: &[f64], outputs: usize) -> Vec<f64> {
+    let mut totals = vec![0.0; outputs];
+    for r in r.chunks_exact(outputs.max(1)) {
+        totals.iter_mut().zip(r).for_each(|(total, r)| *total += r);
+    }
+    totals
+}
+
+/// Adds a multiple of one row to every row of a matrix.
+fn add_to_rows(factor: f64, row: &[f64], out: &mut [f64]) {
+    for out in out.chunks_exact_mut(row.len().max(1)) {
+        out.iter_mut().zip(row).for_each(|(o, v)| *o += factor * v);
+    }
+}
+
 /// `X_left' diag(weights) X_right`.
 pub(crate) fn cross<D: Design + ?Sized>(design: &D, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
     let mut out = Mat::zeros(left.len(), right.len());
@@ -137,6 +176,16 @@ pub trait Columns: Send {
     /// `out = A' r`.
     fn tmul(&self, r: &[f64], out: &mut [f64]);
 
+    /// `out = A X` for several vectors at once, both by rows: `x[c * outputs + o]`, `out[i * outputs + o]`.
+    fn mul_outputs(&self, x: &[f64], outputs: usize, out: &mut [f64]) {
+        one_by_one(x, outputs, out, |x, out| self.mul(x, out));
+    }
+
+    /// `out = A' R`, likewise.
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        one_by_one(r, outputs, out, |r, out| self.tmul(r, out));
+    }
+
     /// `out = A' r` where `r = diag(weights) (A x + shift)`, and the sum of r: what conjugate gradients ask for again
     /// and again, in one pass over the entries where that can be. (Shift and sum are what a column of ones, or columns
     /// that are centred on the fly, need of the columns below them.) `between` has room for a number per row.
@@ -150,6 +199,11 @@ pub trait Columns: Send {
 
     /// `out[c] = sum_i weights[i] A[i, c]^2`.
     fn squares(&self, weights: &[f64], out: &mut [f64]);
+
+    /// `out[c * outputs + o] = sum_i weights[i * outputs + o] A[i, c]^2`: for several lists of weights at once.
+    fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
+        one_by_one(weights, outputs, out, |weights, out| self.squares(weights, out));
+    }
 
     /// The entries of column `c` that are not zero, by row, of `n` rows: pairs appended to `out` (cleared first).
     fn column(&self, c: usize, n: usize, out: &mut Vec<(usize, f64)>) {
@@ -204,11 +258,17 @@ macro_rules! delegate {
             fn tmul(&self, r: &[f64], out: &mut [f64]) {
                 (**self).tmul(r, out)
             }
+            fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+                (**self).tmul_outputs(r, outputs, out)
+            }
             fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
                 (**self).tmul_at(r, columns, out)
             }
             fn squares(&self, weights: &[f64], out: &mut [f64]) {
                 (**self).squares(weights, out)
+            }
+            fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
+                (**self).squares_outputs(weights, outputs, out)
             }
             fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
                 (**self).squares_at(weights, columns, out)

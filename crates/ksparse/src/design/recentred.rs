@@ -175,6 +175,14 @@ impl<D: Design> Design for Recentred<D> {
         self.overwrite(out, |copied| self.copy.tmul(r, copied));
     }
 
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        self.inner.tmul_outputs(r, outputs, out);
+        let mut copied = vec![0.0; self.copy.ncols() * outputs];
+        self.copy.tmul_outputs(r, outputs, &mut copied);
+        let row = |at: usize| at * outputs..(at + 1) * outputs;
+        self.moved.iter().for_each(|&(j, place, _)| out[row(j)].copy_from_slice(&copied[row(place)]));
+    }
+
     fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
         let inner = |c: &[usize], out: &mut [f64]| self.inner.tmul_at(r, c, out);
         self.at(columns, out, inner, |c, out| self.copy.tmul_at(r, c, out));

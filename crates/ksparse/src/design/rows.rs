@@ -56,6 +56,15 @@ fn spread(rows: &[usize], r: &[f64], nrows: usize) -> Vec<f64> {
     full
 }
 
+/// [`spread`] for a matrix kept by rows.
+fn spread_rows(rows: &[usize], r: &[f64], outputs: usize, nrows: usize) -> Vec<f64> {
+    let mut full = vec![0.0; nrows * outputs];
+    for (&i, r) in rows.iter().zip(r.chunks_exact(outputs)) {
+        full[i * outputs..(i + 1) * outputs].iter_mut().zip(r).for_each(|(full, r)| *full += r);
+    }
+    full
+}
+
 impl<D: Design> Design for Rows<D> {
     fn nrows(&self) -> usize {
         self.rows.len()
@@ -75,12 +84,20 @@ impl<D: Design> Design for Rows<D> {
         self.inner.tmul(&spread(&self.rows, r, self.inner.nrows()), out);
     }
 
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        self.inner.tmul_outputs(&spread_rows(&self.rows, r, outputs, self.inner.nrows()), outputs, out);
+    }
+
     fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
         self.inner.tmul_at(&spread(&self.rows, r, self.inner.nrows()), columns, out);
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
         self.inner.squares(&spread(&self.rows, weights, self.inner.nrows()), out);
+    }
+
+    fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
+        self.inner.squares_outputs(&spread_rows(&self.rows, weights, outputs, self.inner.nrows()), outputs, out);
     }
 
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
@@ -154,12 +171,28 @@ impl Columns for RowsColumns<'_> {
         self.body.normal(&spread(self.rows, weights, self.nrows), x, shift, &mut between, out)
     }
 
+    fn mul_outputs(&self, x: &[f64], outputs: usize, out: &mut [f64]) {
+        let mut full = vec![0.0; self.nrows * outputs];
+        self.body.mul_outputs(x, outputs, &mut full);
+        for (out, &i) in out.chunks_exact_mut(outputs).zip(self.rows) {
+            out.copy_from_slice(&full[i * outputs..(i + 1) * outputs]);
+        }
+    }
+
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        self.body.tmul_outputs(&spread_rows(self.rows, r, outputs, self.nrows), outputs, out);
+    }
+
     fn gram(&mut self, weights: &[f64], out: MatrixMut<'_>) {
         self.body.gram(&spread(self.rows, weights, self.nrows), out);
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
         self.body.squares(&spread(self.rows, weights, self.nrows), out);
+    }
+
+    fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
+        self.body.squares_outputs(&spread_rows(self.rows, weights, outputs, self.nrows), outputs, out);
     }
 
     fn costs(&self) -> Costs {

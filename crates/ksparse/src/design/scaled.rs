@@ -1,6 +1,6 @@
 //! Centring and scaling without touching the stored matrix.
 
-use super::{Columns, Costs, Design, Occupied, Recentred};
+use super::{Columns, Costs, Design, Occupied, Recentred, add_to_rows, totals};
 use crate::error::{Error, Result, check_finite, check_len, check_weights};
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
@@ -155,6 +155,11 @@ impl<D: Design> Design for Scaled<D> {
         }
     }
 
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        self.inner.tmul_outputs(r, outputs, out);
+        correct_products(&self.rest, &self.scale, &totals(r, outputs), out);
+    }
+
     fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
         self.inner.tmul_at(r, columns, out);
         let total: f64 = r.iter().sum();
@@ -268,6 +273,13 @@ impl<D: Design> Design for Scaled<D> {
     }
 }
 
+/// `(X - 1 m')' R / s` from `X' R` (in `out`, by rows) and the sums of R.
+fn correct_products(centre: &[f64], scale: &[f64], totals: &[f64], out: &mut [f64]) {
+    for ((row, m), s) in out.chunks_exact_mut(totals.len()).zip(centre).zip(scale) {
+        row.iter_mut().zip(totals).for_each(|(o, total)| *o = (*o - m * total) / s);
+    }
+}
+
 /// `sum w (x - m)^2 / s^2` from `sum w x^2` (in `out`), `sum w x` and `sum w`.
 fn correct_squares(centre: &[f64], scale: &[f64], sums: &[f64], total: f64, out: &mut [f64]) {
     for (j, o) in out.iter_mut().enumerate() {
@@ -323,6 +335,24 @@ impl Columns for ScaledColumns<'_> {
         total
     }
 
+    fn mul_outputs(&self, x: &[f64], outputs: usize, out: &mut [f64]) {
+        let mut values = x.to_vec();
+        let mut shifts = vec![0.0; outputs];
+        for ((row, m), s) in values.chunks_exact_mut(outputs).zip(&self.centre).zip(&self.scale) {
+            for (v, shift) in row.iter_mut().zip(&mut shifts) {
+                *v /= s;
+                *shift += *v * m;
+            }
+        }
+        self.body.mul_outputs(&values, outputs, out);
+        add_to_rows(-1.0, &shifts, out);
+    }
+
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        self.body.tmul_outputs(r, outputs, out);
+        correct_products(&self.centre, &self.scale, &totals(r, outputs), out);
+    }
+
     fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
         let k = self.centre.len();
         let mut sums = vec![0.0; k];
@@ -343,6 +373,19 @@ impl Columns for ScaledColumns<'_> {
         self.body.tmul(weights, &mut sums);
         self.body.squares(weights, out);
         correct_squares(&self.centre, &self.scale, &sums, weights.iter().sum(), out);
+    }
+
+    fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
+        let mut sums = vec![0.0; out.len()];
+        self.body.tmul_outputs(weights, outputs, &mut sums);
+        self.body.squares_outputs(weights, outputs, out);
+        let totals = totals(weights, outputs);
+        let rows = out.chunks_exact_mut(outputs).zip(sums.chunks_exact(outputs));
+        for ((row, sums), (m, s)) in rows.zip(self.centre.iter().zip(&self.scale)) {
+            for ((o, sum), total) in row.iter_mut().zip(sums).zip(&totals) {
+                *o = ((*o - 2.0 * m * sum + m * m * total) / s / s).max(0.0);
+            }
+        }
     }
 
     fn costs(&self) -> Costs {

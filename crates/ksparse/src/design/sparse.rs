@@ -7,7 +7,7 @@ mod packed;
 
 use super::{Columns, Design, Occupied};
 use crate::error::{Error, Result, check_len, check_option};
-use crate::kernels::Entry;
+use crate::kernels::{self, Entry};
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
 use crate::threads::{for_column_blocks, for_each_row, worth_splitting};
@@ -143,17 +143,22 @@ impl<'a, T: Entry> Sparse<'a, T> {
 
     /// `out[j] = f(column j)` for all columns, in parallel when it pays.
     fn each_column(&self, out: &mut [f64], f: impl Fn(usize, &[u32], &[T]) -> f64 + Sync) {
+        self.each_row_of(1, out, |j, rows, values, o| o[0] = f(j, rows, values));
+    }
+
+    /// Fills the rows of `out`, one of so many entries for every column.
+    fn each_row_of(&self, width: usize, out: &mut [f64], f: impl Fn(usize, &[u32], &[T], &mut [f64]) + Sync) {
         let fill = |(first, out): (usize, &mut [f64])| {
-            for (c, o) in out.iter_mut().enumerate() {
+            for (c, o) in out.chunks_exact_mut(width).enumerate() {
                 let (rows, values) = self.column(first + c);
-                *o = f(first + c, rows, values);
+                f(first + c, rows, values, o);
             }
         };
-        if worth_splitting(self.nnz() + self.ncols()) {
+        if worth_splitting(self.nnz() * width + self.ncols()) {
             let mut rest = out;
             let mut parts = Vec::with_capacity(self.blocks.len());
             for &(start, end) in &self.blocks {
-                let (part, tail) = rest.split_at_mut(end - start);
+                let (part, tail) = rest.split_at_mut((end - start) * width);
                 parts.push((start, part));
                 rest = tail;
             }
@@ -243,6 +248,11 @@ impl<T: Entry> Design for Sparse<'_, T> {
         self.each_column(out, |_, rows, values| dot(rows, values, r));
     }
 
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        self.each_row_of(outputs, out, |_, rows, values, out| kernels::add_listed_rows(rows, values, r, out));
+    }
+
     fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
         for (o, &j) in out.iter_mut().zip(columns) {
             let (rows, values) = self.column(j);
@@ -252,6 +262,14 @@ impl<T: Entry> Design for Sparse<'_, T> {
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
         self.each_column(out, |_, rows, values| square(rows, values, weights));
+    }
+
+    fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        self.each_row_of(outputs, out, |_, rows, values, out| {
+            let squares: Vec<f64> = values.iter().map(|v| v.widen() * v.widen()).collect();
+            kernels::add_listed_rows(rows, &squares, weights, out);
+        });
     }
 
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {

@@ -13,7 +13,7 @@ const WIDTH: usize = 8;
 
 /// `e^-a` for a >= 0: 2^n e^r with |r| at most half of log 2, and e^r by its series. 0 where it would be denormal.
 #[inline(always)]
-fn exp_of_negative(a: f64) -> f64 {
+pub(crate) fn exp_of_negative(a: f64) -> f64 {
     // log 2 in two parts: the first has zeros at its end, so that n times it is exact.
     const LN2_HIGH: f64 = f64::from_bits(0x3FE6_2E42_FEE0_0000);
     const LN2_LOW: f64 = f64::from_bits(0x3DEA_39EF_3579_3C76);

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The Hessian of L in the predictions is, for each pair of outputs, a diagonal of weights, less a matrix of low rank
-//! where samples are tied to each other (M, by its rows). Predictions are kept output by output: `z[c n + i]`.
+//! where samples are tied to each other (M, by its rows). Predictions are kept sample by sample: `z[i C + c]`.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -32,6 +32,11 @@ pub trait JointLoss: Send + Sync + Debug {
     /// Whether a constant added to all predictions of an output changes nothing: then columns may be centred without an
     /// intercept that takes the centres up.
     fn ignores_shifts(&self) -> bool {
+        false
+    }
+
+    /// Whether a constant added to all outputs of a sample changes nothing, as under a softmax.
+    fn ignores_what_outputs_share(&self) -> bool {
         false
     }
 
@@ -65,6 +70,17 @@ pub trait JointPoint: Send + Sync {
     /// The diagonal of weights between two outputs, as non-negative numbers and their common sign; `None` where all are
     /// 0.
     fn weights(&self, c: usize, d: usize) -> Option<(f64, Cow<'_, [f64]>)>;
+
+    /// The weights of every output with itself, sample by sample: the diagonal of H but for M.
+    fn own_weights(&self, samples: usize, outputs: usize) -> Vec<f64> {
+        let mut out = vec![0.0; samples * outputs];
+        for c in 0..outputs {
+            if let Some((_, weights)) = self.weights(c, c) {
+                out.iter_mut().skip(c).step_by(outputs).zip(&*weights).for_each(|(out, w)| *out = *w);
+            }
+        }
+        out
+    }
 
     /// Rows of M: 0 where samples have nothing to do with each other.
     fn rank(&self) -> usize {

@@ -10,6 +10,9 @@
 
 use super::{JointLoss, JointPoint};
 use crate::error::{Error, Result, check_option, check_weights};
+use crate::kernels::softmax::{bend, softmax};
+use crate::threads::worth_splitting;
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// The loss of the softmax over some classes.
@@ -49,33 +52,39 @@ impl Multinomial {
         Ok(Self { classes: classes.to_vec(), count, shares })
     }
 
-    /// The probabilities of the classes for predictions kept output by output, likewise.
+    /// The probabilities of the classes for predictions kept sample by sample, likewise.
     pub fn probabilities(z: &[f64], classes: usize) -> Vec<f64> {
-        softmax(z, classes).0
+        let mut probabilities = z.to_vec();
+        softmax(&mut probabilities, &mut vec![0.0; z.len() / classes.max(1)]);
+        probabilities
+    }
+
+    /// Turns the predictions of the samples from `first` on into probabilities, writes down the derivatives, and adds
+    /// up the losses.
+    fn evaluate(&self, first: usize, probabilities: &mut [f64], derivatives: &mut [f64]) -> f64 {
+        let count = self.count;
+        let n = probabilities.len() / count;
+        let (classes, shares) = (&self.classes[first..first + n], &self.shares[first..first + n]);
+        let own: Vec<f64> = classes.iter().enumerate().map(|(i, class)| probabilities[i * count + class]).collect();
+        let mut logs = vec![0.0; n];
+        softmax(probabilities, &mut logs);
+        let mut value = 0.0;
+        for (i, (&class, share)) in classes.iter().zip(shares).enumerate() {
+            let (d, p) = (&mut derivatives[i * count..(i + 1) * count], &probabilities[i * count..(i + 1) * count]);
+            d.iter_mut().zip(p).for_each(|(d, p)| *d = share * p);
+            d[class] -= share;
+            // A sample of no weight says nothing, though its loss be infinite.
+            value += if *share > 0.0 { share * (logs[i] - own[i]) } else { 0.0 };
+        }
+        value
     }
 }
 
-/// Probabilities, and the logarithm of the sum of exponentials for every sample.
-fn softmax(z: &[f64], classes: usize) -> (Vec<f64>, Vec<f64>) {
-    let n = z.len() / classes.max(1);
-    let mut tops = z[..n].to_vec();
-    for z in z.chunks(n.max(1)) {
-        tops.iter_mut().zip(z).for_each(|(top, z)| *top = top.max(*z));
-    }
-    let mut sums = vec![0.0; n];
-    let mut probabilities = vec![0.0; z.len()];
-    for (p, z) in probabilities.chunks_mut(n.max(1)).zip(z.chunks(n.max(1))) {
-        for (((p, z), top), sum) in p.iter_mut().zip(z).zip(&tops).zip(&mut sums) {
-            *p = (z - top).exp();
-            *sum += *p;
-        }
-    }
-    for p in probabilities.chunks_mut(n.max(1)) {
-        p.iter_mut().zip(&sums).for_each(|(p, sum)| *p /= sum);
-    }
-    let logs = sums.iter().zip(&tops).map(|(sum, top)| sum.ln() + top).collect();
-    (probabilities, logs)
-}
+/// Samples that a thread takes at a time.
+const BLOCK: usize = 512;
+
+/// Multiply-adds that an exponential is worth.
+const EXPONENTIAL: usize = 10;
 
 impl JointLoss for Multinomial {
     fn name(&self) -> &'static str {
@@ -95,22 +104,21 @@ impl JointLoss for Multinomial {
     }
 
     fn at<'a>(&'a self, z: &[f64]) -> Box<dyn JointPoint + 'a> {
-        let n = self.classes.len();
-        let (probabilities, logs) = softmax(z, self.count);
-        let parts = self.classes.iter().zip(&self.shares).zip(&logs).enumerate();
-        // A sample of no weight says nothing, though its loss be infinite.
-        let value = parts
-            .filter(|(_, ((_, share), _))| **share > 0.0)
-            .map(|(i, ((class, share), log))| share * (log - z[class * n + i]))
-            .sum();
-        let mut derivatives = vec![0.0; z.len()];
-        for (d, p) in derivatives.chunks_mut(n).zip(probabilities.chunks(n)) {
-            d.iter_mut().zip(p).zip(&self.shares).for_each(|((d, p), share)| *d = share * p);
-        }
-        self.classes.iter().zip(&self.shares).enumerate().for_each(|(i, (class, share))| {
-            derivatives[class * n + i] -= share;
-        });
+        let (mut probabilities, mut derivatives) = (z.to_vec(), vec![0.0; z.len()]);
+        let size = BLOCK * self.count;
+        let evaluate = |(b, (p, d)): (usize, (&mut [f64], &mut [f64]))| self.evaluate(b * BLOCK, p, d);
+        let values: Vec<f64> = if worth_splitting(EXPONENTIAL * z.len()) {
+            let blocks = probabilities.par_chunks_mut(size).zip(derivatives.par_chunks_mut(size));
+            blocks.enumerate().map(evaluate).collect()
+        } else {
+            probabilities.chunks_mut(size).zip(derivatives.chunks_mut(size)).enumerate().map(evaluate).collect()
+        };
+        let value = values.iter().sum();
         Box::new(AtPoint { loss: self, value, probabilities, derivatives })
+    }
+
+    fn ignores_what_outputs_share(&self) -> bool {
+        true
     }
 
     fn curvature_bound(&self) -> Option<f64> {
@@ -126,13 +134,6 @@ struct AtPoint<'a> {
     derivatives: Vec<f64>,
 }
 
-impl AtPoint<'_> {
-    fn of(&self, class: usize) -> &[f64] {
-        let n = self.loss.classes.len();
-        &self.probabilities[class * n..(class + 1) * n]
-    }
-}
-
 impl JointPoint for AtPoint<'_> {
     fn value(&self) -> f64 {
         self.value
@@ -143,21 +144,29 @@ impl JointPoint for AtPoint<'_> {
     }
 
     fn product(&self, v: &[f64], out: &mut [f64]) {
-        let n = self.loss.classes.len();
-        let mut means = vec![0.0; n];
-        for (p, v) in self.probabilities.chunks(n).zip(v.chunks(n)) {
-            means.iter_mut().zip(p).zip(v).for_each(|((mean, p), v)| *mean += p * v);
+        let count = self.loss.count;
+        let rows = |(b, (out, v)): (usize, (&mut [f64], &[f64]))| {
+            let first = b * BLOCK * count;
+            let p = &self.probabilities[first..first + out.len()];
+            bend(p, v, &self.loss.shares[b * BLOCK..b * BLOCK + out.len() / count], out);
+        };
+        let size = BLOCK * count;
+        if worth_splitting(3 * v.len()) {
+            out.par_chunks_mut(size).zip(v.par_chunks(size)).enumerate().for_each(rows);
+        } else {
+            out.chunks_mut(size).zip(v.chunks(size)).enumerate().for_each(rows);
         }
-        for ((out, p), v) in out.chunks_mut(n).zip(self.probabilities.chunks(n)).zip(v.chunks(n)) {
-            let parts = out.iter_mut().zip(p).zip(v).zip(&means).zip(&self.loss.shares);
-            parts.for_each(|((((out, p), v), mean), share)| *out = share * p * (v - mean));
-        }
+    }
+
+    fn own_weights(&self, _: usize, outputs: usize) -> Vec<f64> {
+        let parts = self.probabilities.chunks(outputs).zip(&self.loss.shares);
+        parts.flat_map(|(p, share)| p.iter().map(move |p| share * p * (1.0 - p))).collect()
     }
 
     fn weights(&self, c: usize, d: usize) -> Option<(f64, Cow<'_, [f64]>)> {
         let other = |p: f64| if c == d { 1.0 - p } else { p };
-        let parts = self.of(c).iter().zip(self.of(d)).zip(&self.loss.shares);
-        let weights = parts.map(|((p, q), share)| share * p * other(*q)).collect();
+        let parts = self.probabilities.chunks(self.loss.count).zip(&self.loss.shares);
+        let weights = parts.map(|(p, share)| share * p[c] * other(p[d])).collect();
         Some((if c == d { 1.0 } else { -1.0 }, Cow::Owned(weights)))
     }
 }

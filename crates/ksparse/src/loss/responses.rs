@@ -37,7 +37,8 @@ impl Responses {
         let ones = vec![1.0; n];
         let weights = weights.unwrap_or(&ones);
         let total = check_weights(weights, n)?;
-        Ok(Self { target: target.to_vec(), count, shares: weights.iter().map(|w| w / total).collect() })
+        let target = (0..n).flat_map(|i| (0..count).map(move |c| target[c * n + i])).collect();
+        Ok(Self { target, count, shares: weights.iter().map(|w| w / total).collect() })
     }
 }
 
@@ -59,15 +60,11 @@ impl JointLoss for Responses {
     }
 
     fn at<'a>(&'a self, z: &[f64]) -> Box<dyn JointPoint + 'a> {
-        let n = self.shares.len();
-        let mut derivatives = vec![0.0; z.len()];
+        let mut derivatives: Vec<f64> = z.iter().zip(&self.target).map(|(z, y)| z - y).collect();
         let mut value = 0.0;
-        for ((d, z), y) in derivatives.chunks_mut(n).zip(z.chunks(n)).zip(self.target.chunks(n)) {
-            for (((d, z), y), share) in d.iter_mut().zip(z).zip(y).zip(&self.shares) {
-                let residual = z - y;
-                *d = share * residual;
-                value += 0.5 * *d * residual;
-            }
+        for (d, share) in derivatives.chunks_mut(self.count).zip(&self.shares) {
+            value += 0.5 * share * d.iter().map(|d| d * d).sum::<f64>();
+            d.iter_mut().for_each(|d| *d *= share);
         }
         Box::new(AtPoint { loss: self, value, derivatives })
     }
@@ -98,9 +95,9 @@ impl JointPoint for AtPoint<'_> {
     }
 
     fn product(&self, v: &[f64], out: &mut [f64]) {
-        let n = self.loss.shares.len();
-        for (out, v) in out.chunks_mut(n).zip(v.chunks(n)) {
-            out.iter_mut().zip(v).zip(&self.loss.shares).for_each(|((out, v), share)| *out = share * v);
+        let count = self.loss.count;
+        for ((out, v), share) in out.chunks_mut(count).zip(v.chunks(count)).zip(&self.loss.shares) {
+            out.iter_mut().zip(v).for_each(|(out, v)| *out = share * v);
         }
     }
 

@@ -52,6 +52,11 @@ pub trait Restricted {
     /// f along a line from `x`, where it was last moved to. [`PointByPoint`] serves whoever knows no better.
     fn line<'a>(&'a mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'a>>;
 
+    /// The work of a product with the Hessian, in multiply-adds; `None` where nobody knows.
+    fn product_cost(&self) -> Option<f64> {
+        None
+    }
+
     /// What kind of function it is.
     fn form(&self) -> Form {
         Form::default()

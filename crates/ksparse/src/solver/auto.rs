@@ -124,7 +124,7 @@ impl Auto {
             return run.finish(at, status);
         }
         if run.budget.is_grouped() {
-            let (at, status) = grouped::search(run, start)?;
+            let (at, status) = grouped::search(run, start, self.effort)?;
             return run.finish(at, status);
         }
         let mut means = Means::new(&self.plan, run);

@@ -23,6 +23,8 @@ pub(super) struct Descent {
     pub stale: f64,
     /// Refits on the way.
     pub refit: InnerOptions<'static>,
+    /// Refits of a support that nothing improves.
+    pub last: InnerOptions<'static>,
     /// Ends when a few swaps gain less than this fraction of f.
     pub trifle: f64,
 }
@@ -34,6 +36,7 @@ impl Descent {
         grows: false,
         stale: 0.0,
         refit: InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT },
+        last: InnerOptions::EXACT,
         trifle: 0.0,
     };
 
@@ -45,6 +48,7 @@ impl Descent {
         grows: true,
         stale: 0.05,
         refit: InnerOptions { tolerance: 1e-2, ..InnerOptions::EXACT },
+        last: InnerOptions::EXACT,
         trifle: 1e-4,
     };
 }
@@ -58,10 +62,11 @@ pub(super) fn descend(run: &mut Run, mut at: Iterate, how: &Descent) -> Result<(
     let mut last_gain = 0.0;
     let mut units = Units::default();
     loop {
-        let vacancies = (run.budget.k + run.budget.free.len()).saturating_sub(at.support.len());
+        let counted = run.budget.counted(&at.support);
+        let vacancies = run.budget.k.saturating_sub(counted);
         let grows = how.grows && vacancies > 0;
         if grows {
-            swaps = vacancies.min(at.support.len().max(run.budget.k.div_ceil(8)));
+            swaps = vacancies.min((counted + run.budget.free.len()).max(run.budget.k.div_ceil(8)));
         }
         let units = if how.scaled { units.near(run, &at, how.stale)? } else { None };
         let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, units, swaps);
@@ -80,8 +85,7 @@ pub(super) fn descend(run: &mut Run, mut at: Iterate, how: &Descent) -> Result<(
             swaps = if swaps > fewest { (swaps / 2).max(fewest) } else { 0 };
         }
         let Some(next) = accepted else {
-            let next =
-                if exact { at.clone() } else { run.refit(at.support.clone(), at.x.clone(), &InnerOptions::EXACT)? };
+            let next = if exact { at.clone() } else { run.refit(at.support.clone(), at.x.clone(), &how.last)? };
             let limit = if exact { run.record(&at, &next, None) } else { None };
             at = next;
             if exact || limit.is_some() {
@@ -98,7 +102,7 @@ pub(super) fn descend(run: &mut Run, mut at: Iterate, how: &Descent) -> Result<(
         let settled = little || run.settled(&at, &next);
         at = next;
         if settled || limit.is_some() {
-            let at = run.refit(at.support, at.x, &InnerOptions::EXACT)?;
+            let at = run.refit(at.support, at.x, &how.last)?;
             return Ok((at, limit.unwrap_or(Status::Tolerance)));
         }
         if grows {

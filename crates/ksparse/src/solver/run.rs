@@ -275,6 +275,11 @@ impl<'a> Run<'a> {
         Ok((Iterate::new(support, x, outcome.value, attained), outcome.ended))
     }
 
+    /// The work of a product with the Hessian on the support of the last refit, where it is known.
+    pub fn product_cost(&self) -> Option<f64> {
+        self.spare.borrow().as_ref()?.product_cost()
+    }
+
     /// The values of `from` on another support.
     pub fn carry(&self, from: &Iterate, support: &[usize]) -> Vec<f64> {
         support.iter().map(|&j| from.at(j)).collect()

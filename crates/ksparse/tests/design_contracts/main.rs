@@ -58,6 +58,20 @@ fn check(name: &str, design: &dyn Design, x: &Table, tolerance: f64) {
     design.tmul(&r, &mut out);
     let expected: Vec<f64> = (0..p).map(|j| dot_column(x, &r, j)).collect();
     assert_close(&format!("{name}: tmul"), &out, &expected, tolerance);
+    for outputs in [1, 2, 21] {
+        let sides = normals(rng, n * outputs);
+        let mut all = vec![f64::NAN; p * outputs];
+        design.tmul_outputs(&sides, outputs, &mut all);
+        let (sizes, mut squared) = (sides.iter().map(|v| v.abs()).collect::<Vec<f64>>(), all.clone());
+        design.squares_outputs(&sizes, outputs, &mut squared);
+        for o in 0..outputs {
+            let of = |m: &[f64]| -> Vec<f64> { m.iter().skip(o).step_by(outputs).copied().collect() };
+            let expected: Vec<f64> = (0..p).map(|j| dot_column(x, &of(&sides), j)).collect();
+            assert_close(&format!("{name}: tmul_outputs {o} of {outputs}"), &of(&all), &expected, 10.0 * tolerance);
+            let expected: Vec<f64> = (0..p).map(|j| weighted_product(x, &of(&sizes), j, j)).collect();
+            assert_close(&format!("{name}: squares_outputs {o}"), &of(&squared), &expected, 10.0 * tolerance);
+        }
+    }
     out.fill(f64::NAN);
     design.squares(&weights, &mut out);
     let expected: Vec<f64> = (0..p).map(|j| weighted_product(x, &weights, j, j)).collect();
@@ -145,6 +159,23 @@ fn check_columns(name: &str, design: &dyn Design, x: &Table, chosen: &[usize], w
         let expected: Vec<f64> = chosen.iter().map(|&j| dot_column(x, &z, j)).collect();
         assert_close(&format!("{name}: columns.normal {k}"), &out, &expected, 10.0 * tolerance);
         assert_close(&format!("{name}: sum of columns.normal {k}"), &[total], &[z.iter().sum()], 10.0 * tolerance);
+    }
+    for outputs in [1, 3, 21] {
+        let (many, sides) = (normals(rng, k * outputs), normals(rng, x.n * outputs));
+        let of = |m: &[f64], o: usize| -> Vec<f64> { m.iter().skip(o).step_by(outputs).copied().collect() };
+        let (mut out, mut back) = (vec![f64::NAN; x.n * outputs], vec![f64::NAN; k * outputs]);
+        columns.mul_outputs(&many, outputs, &mut out);
+        columns.tmul_outputs(&sides, outputs, &mut back);
+        let (sizes, mut squared) = (sides.iter().map(|v| v.abs()).collect::<Vec<f64>>(), back.clone());
+        columns.squares_outputs(&sizes, outputs, &mut squared);
+        for o in 0..outputs {
+            let what = format!("{name}: columns of {k}, output {o} of {outputs}");
+            assert_close(&what, &of(&out, o), &product(x, chosen, &of(&many, o)), 10.0 * tolerance);
+            let expected: Vec<f64> = chosen.iter().map(|&j| dot_column(x, &of(&sides, o), j)).collect();
+            assert_close(&what, &of(&back, o), &expected, 10.0 * tolerance);
+            let expected: Vec<f64> = chosen.iter().map(|&j| weighted_product(x, &of(&sizes, o), j, j)).collect();
+            assert_close(&what, &of(&squared, o), &expected, 10.0 * tolerance);
+        }
     }
     // Twice: scratch space must not leak from one call into the next.
     for _ in 0..2 {

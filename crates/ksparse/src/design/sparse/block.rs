@@ -1,6 +1,6 @@
 //! Some rows of a packed matrix, and the loops over them.
 
-use crate::kernels::Entry;
+use crate::kernels::{self, Entry};
 
 /// Columns of a panel.
 pub(super) const PANEL: usize = 4096;
@@ -159,6 +159,13 @@ impl Block {
     pub fn add_products(&self, x: &Table, out: &mut [f64]) {
         for (i, columns, values) in self.rows() {
             out[i] += dot(columns, values, x);
+        }
+    }
+
+    /// `out += A X` for several vectors, both by rows.
+    pub fn add_products_by_rows(&self, x: &[f64], outputs: usize, out: &mut [f64]) {
+        for (i, columns, values) in self.rows() {
+            kernels::add_listed_rows(columns, values, x, &mut out[i * outputs..(i + 1) * outputs]);
         }
     }
 

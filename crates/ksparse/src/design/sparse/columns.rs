@@ -4,8 +4,13 @@ use super::by_row::ByRow;
 use super::packed::Packed;
 use super::{Sparse, square};
 use crate::design::{Columns, Costs, Design, two_products};
-use crate::kernels::Entry;
+use crate::kernels::{self, Entry};
 use crate::linalg::MatrixMut;
+use crate::threads::worth_splitting;
+use rayon::prelude::*;
+
+/// Columns that a thread takes at a time.
+const COLUMNS: usize = 8;
 
 /// Some columns of a sparse design, borrowed, and their entries by row.
 pub(super) struct SparseColumns<'a, T: Entry> {
@@ -20,6 +25,19 @@ impl<'a, T: Entry> SparseColumns<'a, T> {
         let columns: Vec<_> = support.iter().map(|&j| design.column(j)).collect();
         let packed = Packed::new(design.nrows(), &columns);
         Self { design, support: support.to_vec(), columns, packed }
+    }
+}
+
+impl<T: Entry> SparseColumns<'_, T> {
+    /// Fills the rows of `out`, one of so many entries for every column.
+    fn each_row_of(&self, width: usize, out: &mut [f64], f: impl Fn(&[u32], &[T], &mut [f64]) + Sync) {
+        if worth_splitting(self.packed.nnz() * width) {
+            let rows = self.columns.par_iter().zip(out.par_chunks_exact_mut(width));
+            rows.with_min_len(COLUMNS).for_each(|((rows, values), out)| f(rows, values, out));
+        } else {
+            let rows = self.columns.iter().zip(out.chunks_exact_mut(width));
+            rows.for_each(|((rows, values), out)| f(rows, values, out));
+        }
     }
 }
 
@@ -48,6 +66,15 @@ impl<T: Entry> Columns for SparseColumns<'_, T> {
 
     fn tmul(&self, r: &[f64], out: &mut [f64]) {
         self.packed.tmul(r, out);
+    }
+
+    fn mul_outputs(&self, x: &[f64], outputs: usize, out: &mut [f64]) {
+        self.packed.mul_outputs(x, outputs, out);
+    }
+
+    fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        self.each_row_of(outputs, out, |rows, values, out| kernels::add_listed_rows(rows, values, r, out));
     }
 
     fn normal(&self, weights: &[f64], x: &[f64], shift: f64, between: &mut [f64], out: &mut [f64]) -> f64 {
@@ -81,6 +108,14 @@ impl<T: Entry> Columns for SparseColumns<'_, T> {
         for ((rows, values), o) in self.columns.iter().zip(out) {
             *o = square(rows, values, weights);
         }
+    }
+
+    fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        self.each_row_of(outputs, out, |rows, values, out| {
+            let squares: Vec<f64> = values.iter().map(|v| v.widen() * v.widen()).collect();
+            kernels::add_listed_rows(rows, &squares, weights, out);
+        });
     }
 
     fn costs(&self) -> Costs {

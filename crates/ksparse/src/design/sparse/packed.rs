@@ -88,6 +88,19 @@ impl Packed {
         }
     }
 
+    /// `out = A X` for several vectors, both by rows.
+    pub fn mul_outputs(&self, x: &[f64], outputs: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        for (blocks, x) in self.panels.iter().zip(x.chunks(PANEL * outputs)) {
+            let add = |(block, out): (&Block, &mut [f64])| block.add_products_by_rows(x, outputs, out);
+            if worth_splitting(self.nnz * outputs) {
+                blocks.par_iter().zip(out.par_chunks_mut(BLOCK * outputs)).for_each(add);
+            } else {
+                blocks.iter().zip(out.chunks_mut(BLOCK * outputs)).for_each(add);
+            }
+        }
+    }
+
     /// `out = A' r`.
     pub fn tmul(&self, r: &[f64], out: &mut [f64]) {
         for (blocks, out) in self.panels.iter().zip(out.chunks_mut(PANEL)) {

@@ -1,15 +1,22 @@
 //! The risk of a joint loss on a fixed support.
 
 use super::JointRisk;
+use super::blocks::Shared;
 use super::point::reduced;
 use crate::design::Columns;
 use crate::error::Result;
 use crate::kernels::dot;
 use crate::linalg::{Cholesky, MatrixMut};
 use crate::loss::JointPoint;
-use crate::restricted::{Ended, Form, InnerOptions, Line, Outcome, Probe, Restricted, Second, SupportHessian};
+use crate::restricted::{
+    Ended, Form, InnerOptions, Line, Outcome, Preconditioner, Probe, Restricted, Second, SupportHessian,
+};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, Par};
+use std::borrow::Cow;
+
+/// Pairs of products that a Newton step takes, and that factors may spare.
+const SPARED: f64 = 10.0;
 
 /// f on some coordinates, which may be all outputs of a column or some of them.
 pub(super) struct RestrictedJoint<'a> {
@@ -22,6 +29,10 @@ pub(super) struct RestrictedJoint<'a> {
     /// The predictions where it was last moved to, and the loss there.
     z: Vec<f64>,
     here: Option<Box<dyn JointPoint + 'a>>,
+    /// What conjugate gradients are helped by on this support, once asked for.
+    shared: Option<Shared>,
+    /// For products to write to.
+    between: [Vec<f64>; 2],
 }
 
 /// The columns of some coordinates, and where each coordinate stands.
@@ -45,35 +56,44 @@ impl<'a> RestrictedJoint<'a> {
             ridge: support.iter().map(|&at| risk.ridge_at(at)).collect(),
             z: vec![0.0; risk.design.nrows() * risk.outputs()],
             here: None,
+            shared: None,
+            between: Default::default(),
         }
     }
 
-    /// `A x`, output by output.
-    fn mul(&self, x: &[f64], out: &mut [f64]) {
-        let n = self.risk.design.nrows();
-        let mut part = vec![0.0; self.features.len()];
-        for (c, out) in out.chunks_mut(n).enumerate() {
-            part.fill(0.0);
-            let of = self.places.iter().zip(x).filter(|((_, output), _)| *output == c);
-            of.for_each(|((place, _), x)| part[*place] = *x);
-            self.columns.mul(&part, out);
+    /// Numbers for the coordinates as rows of numbers for all outputs of every column.
+    fn rows<'x>(&self, x: &'x [f64]) -> Cow<'x, [f64]> {
+        let outputs = self.risk.outputs();
+        if x.len() == self.features.len() * outputs {
+            return Cow::Borrowed(x);
         }
+        let mut rows = vec![0.0; self.features.len() * outputs];
+        self.places.iter().zip(x).for_each(|((place, output), x)| rows[place * outputs + output] = *x);
+        Cow::Owned(rows)
+    }
+
+    /// `A x`, sample by sample.
+    pub fn mul(&self, x: &[f64], out: &mut [f64]) {
+        self.columns.mul_outputs(&self.rows(x), self.risk.outputs(), out);
     }
 
     /// `A' r` plus the ridge times x.
     fn gradient(&self, r: &[f64], x: &[f64], out: &mut [f64]) {
-        let n = self.risk.design.nrows();
-        let mut part = vec![0.0; self.features.len()];
-        for (c, r) in r.chunks(n).enumerate() {
-            self.columns.tmul(r, &mut part);
-            for (((place, output), out), (x, ridge)) in
-                self.places.iter().zip(out.iter_mut()).zip(x.iter().zip(&self.ridge))
-            {
-                if *output == c {
-                    *out = part[*place] + ridge * x;
-                }
-            }
+        let outputs = self.risk.outputs();
+        if out.len() == self.features.len() * outputs {
+            self.columns.tmul_outputs(r, outputs, out);
+        } else {
+            let mut rows = vec![0.0; self.features.len() * outputs];
+            self.columns.tmul_outputs(r, outputs, &mut rows);
+            let of = out.iter_mut().zip(&self.places);
+            of.for_each(|(out, (place, output))| *out = rows[place * outputs + output]);
         }
+        out.iter_mut().zip(x).zip(&self.ridge).for_each(|((out, x), ridge)| *out += ridge * x);
+    }
+
+    /// The work of a factor for one output.
+    fn factors(&self) -> f64 {
+        self.columns.costs().gram + (self.features.len() as f64).powi(3) / 18.0
     }
 
     fn penalty(&self, x: &[f64]) -> f64 {
@@ -97,7 +117,7 @@ impl Restricted for RestrictedJoint<'_> {
         if !self.columns.change(&features) {
             return Ok(false);
         }
-        (self.features, self.places, self.here) = (features, places, None);
+        (self.features, self.places, self.here, self.shared) = (features, places, None, None);
         self.ridge = support.iter().map(|&at| self.risk.ridge_at(at)).collect();
         self.risk.design.health()?;
         Ok(true)
@@ -121,7 +141,10 @@ impl Restricted for RestrictedJoint<'_> {
         let rank = self.here.as_ref().map_or(0, |here| here.rank()) as f64;
         let matrix = costs.gram * outputs * (outputs + 1.0) / 2.0 + rank * k * k / 12.0 + k * k * k / 18.0;
         // A Newton step by conjugate gradients takes some ten pairs of products.
-        if matrix <= 20.0 * outputs * costs.product { Second::Matrix(self) } else { Second::Products(self) }
+        let pairs = 2.0 * SPARED * outputs * costs.product;
+        let helped = self.risk.loss.ignores_what_outputs_share() && self.factors() <= 2.0 * SPARED * costs.product;
+        let products = if helped { outputs * self.factors() + 0.5 * pairs } else { pairs };
+        if matrix <= products { Second::Matrix(self) } else { Second::Products(self) }
     }
 
     fn line<'b>(&'b mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'b>> {
@@ -162,6 +185,10 @@ impl Restricted for RestrictedJoint<'_> {
         }
         let ended = if value.is_finite() { Ended::Converged } else { Ended::NotFinite };
         Ok(Some(Outcome { value, iterations: 1, ended }))
+    }
+
+    fn product_cost(&self) -> Option<f64> {
+        Some(2.0 * self.columns.costs().product * self.risk.outputs() as f64)
     }
 
     fn form(&self) -> Form {
@@ -214,11 +241,13 @@ impl SupportHessian for RestrictedJoint<'_> {
     }
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()> {
-        let mut turn = vec![0.0; self.z.len()];
+        let [mut turn, mut bend] = std::mem::take(&mut self.between);
+        turn.resize(self.z.len(), 0.0);
+        bend.resize(self.z.len(), 0.0);
         self.mul(v, &mut turn);
-        let mut bend = vec![0.0; self.z.len()];
         self.settled().product(&turn, &mut bend);
         self.gradient(&bend, v, out);
+        self.between = [turn, bend];
         self.risk.design.health()
     }
 
@@ -226,21 +255,38 @@ impl SupportHessian for RestrictedJoint<'_> {
         self.settled();
         let Self { risk, features, places, columns, ridge, here, .. } = self;
         let Some(here) = here.as_deref() else { return Ok(()) };
-        let mut squares = vec![0.0; features.len()];
-        for c in 0..risk.outputs() {
-            let Some((_, weights)) = here.weights(c, c) else { continue };
-            columns.squares(&weights, &mut squares);
-            if here.rank() > 0 {
-                let reduced = reduced(risk, here, features);
-                squares.iter_mut().zip(reduced.col_iter()).for_each(|(s, r)| *s = (*s - r.squared_norm_l2()).max(0.0));
-            }
-            for ((out, (place, output)), ridge) in out.iter_mut().zip(places.iter()).zip(ridge.iter()) {
-                if *output == c {
-                    *out = squares[*place] + ridge;
-                }
-            }
+        let outputs = risk.outputs();
+        let mut squares = vec![0.0; features.len() * outputs];
+        columns.squares_outputs(&here.own_weights(risk.design.nrows(), outputs), outputs, &mut squares);
+        if here.rank() > 0 {
+            let reduced = reduced(risk, here, features);
+            squares.iter_mut().zip(reduced.col_iter()).for_each(|(s, r)| *s = (*s - r.squared_norm_l2()).max(0.0));
+        }
+        for ((out, (place, output)), ridge) in out.iter_mut().zip(places).zip(ridge) {
+            *out = squares[*place * outputs + *output] + *ridge;
         }
         risk.design.health()
+    }
+
+    fn preconditioner(&mut self) -> Option<&mut dyn Preconditioner> {
+        let (outputs, features) = (self.risk.outputs(), self.features.len());
+        let whole = self.places.len() == outputs * features;
+        if !whole || !self.risk.loss.ignores_what_outputs_share() {
+            return None;
+        }
+        if self.shared.is_none() {
+            let shared = if self.factors() <= 2.0 * SPARED * self.columns.costs().product {
+                self.settled();
+                let Self { columns, ridge, here, .. } = self;
+                Shared::blocks(&mut **columns, here.as_deref()?, ridge, outputs)
+            } else {
+                let mut diagonal = vec![0.0; self.places.len()];
+                self.diagonal(&mut diagonal).ok()?;
+                Shared::diagonal(diagonal, &self.ridge, outputs)
+            };
+            self.shared = Some(shared);
+        }
+        self.shared.as_mut().map(|shared| shared as &mut dyn Preconditioner)
     }
 
     fn majorant(&mut self, out: &mut [f64]) -> Result<()> {

@@ -4,7 +4,7 @@ use super::JointRisk;
 use crate::error::Result;
 use crate::linalg::MatrixMut;
 use crate::loss::JointPoint;
-use crate::objective::{Hessian, Point};
+use crate::objective::{Hessian, Objective, Point};
 use crate::sparsity::SparseRef;
 use crate::threads::worth_splitting;
 use faer::linalg::matmul;
@@ -45,12 +45,8 @@ impl Point for AtPoint<'_> {
 
     fn gradient(&self) -> Result<&[f64]> {
         let gradient = self.gradient.get_or_init(|| {
-            let (n, outputs, p) = (self.risk.design.nrows(), self.risk.outputs(), self.risk.design.ncols());
-            let (mut out, mut part) = (vec![0.0; p * outputs], vec![0.0; p]);
-            for (c, derivatives) in self.loss.derivatives().chunks(n).enumerate() {
-                self.risk.design.tmul(derivatives, &mut part);
-                part.iter().enumerate().for_each(|(j, g)| out[j * outputs + c] = *g);
-            }
+            let mut out = vec![0.0; self.risk.dim()];
+            self.risk.design.tmul_outputs(self.loss.derivatives(), self.risk.outputs(), &mut out);
             self.x().iter().for_each(|(at, v)| out[at] += self.risk.ridge_at(at) * v);
             out
         });
@@ -111,6 +107,12 @@ impl AtPoint<'_> {
 impl Hessian for AtPoint<'_> {
     fn diagonal(&self, out: &mut [f64]) -> Result<()> {
         let outputs = self.risk.outputs();
+        if self.loss.rank() == 0 {
+            let weights = self.loss.own_weights(self.risk.design.nrows(), outputs);
+            self.risk.design.squares_outputs(&weights, outputs, out);
+            out.iter_mut().enumerate().for_each(|(at, d)| *d += self.risk.ridge_at(at));
+            return self.risk.design.health();
+        }
         for c in 0..outputs {
             for (j, d) in self.diagonal_of(c, None).into_iter().enumerate() {
                 out[j * outputs + c] = d + self.risk.ridge_at(j * outputs + c);
