@@ -64,6 +64,18 @@ pub struct JointModel {
     /// What survival times need beside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survival: Option<SurvivalPart>,
+    /// What ordered labels need beside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ordinal: Option<OrdinalPart>,
+}
+
+/// Ordered labels and what lies between them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OrdinalPart {
+    /// The labels, the lowest first.
+    pub levels: Vec<String>,
+    /// The cut points between each and the next, ascending.
+    pub thresholds: Vec<f64>,
 }
 
 /// The coefficients of a column.
@@ -174,6 +186,13 @@ impl JointModel {
         if let Some(last) = self.coefficients.last().filter(|last| last.column >= self.p) {
             return Err(format!("column {} of {} columns", last.column, self.p));
         }
+        if self.loss == "ordinal" {
+            let part = self.ordinal.as_ref().ok_or("its cut points are missing")?;
+            let ascend = part.thresholds.windows(2).all(|pair| pair[0] < pair[1]);
+            let whole = ascend && part.thresholds.iter().all(|t| t.is_finite());
+            let sound = whole && part.levels.len() == part.thresholds.len() + 1 && count == 1;
+            return if sound { Ok(()) } else { Err("its cut points are damaged".to_string()) };
+        }
         if self.loss != "cox" {
             return Ok(());
         }
@@ -220,6 +239,7 @@ mod tests {
                 labels: vec![0.0],
                 baselines: vec![BaselinePart { times: vec![1.0, 2.5], hazard: vec![0.1, 1.0 / 3.0], reference: -0.2 }],
             }),
+            ordinal: None,
         }
     }
 
@@ -238,6 +258,19 @@ mod tests {
             (good.replace("2.5", "0.5"), "damaged"),
             (good.replace("\"risk\"", "\"a\", \"b\""), "2 outputs with 1 intercepts"),
         ];
+        let levels = ["low", "high"].map(str::to_string).to_vec();
+        let ordinal = JointModel {
+            loss: "ordinal".to_string(),
+            survival: None,
+            ordinal: Some(OrdinalPart { levels, thresholds: vec![0.1 + 0.2] }),
+            ..example()
+        };
+        let ordered = ordinal.to_json();
+        assert_eq!(JointModel::from_json(&ordered).unwrap(), ordinal);
+        let broken = broken.into_iter().chain([
+            (ordered.replace("\"ordinal\": {", "\"other\": {"), "cut points are missing"),
+            (ordered.replace("\"low\",", ""), "cut points are damaged"),
+        ]);
         for (text, complaint) in broken {
             let error = JointModel::from_json(&text).unwrap_err().to_string();
             assert!(error.contains(complaint), "{error}");

@@ -1,4 +1,4 @@
-//! Fits to survival times, classes and several responses.
+//! Fits to survival times, classes, ordered or not, and several responses.
 
 use crate::design::Reading;
 use crate::error::to_py;
@@ -17,7 +17,7 @@ use pyo3::types::{PyDict, PyList};
 #[pyo3(from_item_all)]
 pub struct JointData<'py> {
     design: Reading<'py>,
-    /// "cox", "multinomial" or "responses".
+    /// "cox", "multinomial", "ordinal" or "responses".
     kind: String,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     time: Option<PyReadonlyArray1<'py, f64>>,
@@ -39,6 +39,7 @@ struct Held<'a> {
     survival: Option<Survival<'a>>,
     strata: Option<Vec<usize>>,
     classes: Option<Vec<usize>>,
+    ordered: bool,
     responses: Option<&'a [f64]>,
     count: usize,
     intercept: bool,
@@ -64,6 +65,7 @@ impl JointData<'_> {
             survival,
             strata: self.strata.as_ref().map(whole).transpose()?,
             classes: self.classes.as_ref().map(whole).transpose()?,
+            ordered: self.kind == "ordinal",
             responses: self.responses.as_ref().map(|values| values.as_slice()).transpose()?,
             count: self.count,
             intercept: self.intercept,
@@ -76,6 +78,7 @@ impl Held<'_> {
     fn problem<'b>(&'b self, design: &'b dyn ksparse::design::Design) -> JointProblem<'b> {
         let observed = match (self.survival, &self.classes, self.responses) {
             (Some(survival), ..) => Observed::Survival(Survival { strata: self.strata.as_deref(), ..survival }),
+            (None, Some(of), _) if self.ordered => Observed::Ordered { of, count: self.count },
             (None, Some(of), _) => Observed::Classes { of, count: self.count },
             (None, None, values) => Observed::Responses { values: values.unwrap_or_default(), count: self.count },
         };
@@ -85,6 +88,18 @@ impl Held<'_> {
             standardize: self.standardize,
             ..JointProblem::new(design, observed)
         }
+    }
+}
+
+/// What belongs to a model beside its coefficients.
+struct Beside {
+    baselines: Vec<Baseline>,
+    thresholds: Vec<f64>,
+}
+
+impl Beside {
+    fn of(problem: &JointProblem, model: &LinearModel) -> ksparse::Result<Self> {
+        Ok(Self { baselines: problem.baselines(model)?, thresholds: problem.thresholds(model)? })
     }
 }
 
@@ -101,17 +116,17 @@ pub fn fit_joint<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = Cancel::new();
     let (held, solver, view) = (data.held()?, search.solver(&cancel)?, data.design.view()?);
-    let (solution, models, baselines) = supervise(py, search.threads, callback, &cancel, |watch| {
+    let (solution, models, beside) = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design()?;
         let problem = held.problem(&*design);
         let training = problem.on_all_rows()?;
         let (risk, sparsity) = (training.risk.reridged(alpha)?, problem.sparsity(k, &search.keep));
         let solution = solver.solve(&risk, &sparsity, None, &mut |progress| watch.ask(progress, None))?;
         let models = training.models(&solution);
-        let baselines = problem.baselines(&models[0])?;
-        Ok((solution, models, baselines))
+        let beside = Beside::of(&problem, &models[0])?;
+        Ok((solution, models, beside))
     })?;
-    described(py, solution, models, baselines)
+    described(py, solution, models, beside)
 }
 
 /// Chooses k and the ridge by the splits, and fits the choice to all rows.
@@ -140,7 +155,7 @@ pub fn choose_joint<'py>(
         cancel: cancel.clone(),
     };
     let splits = outcome::splits(&splits)?;
-    let (chosen, baselines) = supervise(py, search.threads, callback, &cancel, |watch| {
+    let (chosen, beside) = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design()?;
         let problem = held.problem(&*design);
         let mut report = |at: &CvProgress| {
@@ -149,8 +164,8 @@ pub fn choose_joint<'py>(
             watch.ask(&at.path.solver, Some(cell))
         };
         let chosen = validation.solve(&problem, &splits, &*solver, &mut report)?;
-        let baselines = problem.baselines(&chosen.models[0])?;
-        Ok((chosen, baselines))
+        let beside = Beside::of(&problem, &chosen.models[0])?;
+        Ok((chosen, beside))
     })?;
     let cells = chosen.table.cells();
     // Higher is better, as scikit-learn has it.
@@ -160,7 +175,7 @@ pub fn choose_joint<'py>(
     let index = cells.iter().position(|cell| (cell.k, cell.lambda) == (chosen.k, chosen.lambda));
     let errors: Vec<f64> = cells.iter().map(|cell| cell.standard_error).collect();
     let alphas: Vec<f64> = cells.iter().map(|cell| cell.lambda).collect();
-    let out = described(py, chosen.solution.clone(), chosen.models.clone(), baselines)?;
+    let out = described(py, chosen.solution.clone(), chosen.models.clone(), beside)?;
     out.set_item("k", chosen.k)?;
     out.set_item("alpha", chosen.lambda)?;
     out.set_item("index", index)?;
@@ -196,7 +211,7 @@ fn described<'py>(
     py: Python<'py>,
     solution: Solution,
     models: Vec<LinearModel>,
-    baselines: Vec<Baseline>,
+    beside: Beside,
 ) -> PyResult<Bound<'py, PyDict>> {
     let out = outcome::solution(py, solution)?;
     out.set_item("support", indices(py, models[0].support.clone()))?;
@@ -204,9 +219,10 @@ fn described<'py>(
     out.set_item("coef", PyArray2::from_vec2(py, &rows)?)?;
     out.set_item("intercept", models.iter().map(|model| model.intercept).collect::<Vec<_>>().into_pyarray(py))?;
     let list = PyList::empty(py);
-    for Baseline { times, hazard, reference } in baselines {
+    for Baseline { times, hazard, reference } in beside.baselines {
         list.append((times.into_pyarray(py), hazard.into_pyarray(py), reference))?;
     }
     out.set_item("baselines", list)?;
+    out.set_item("thresholds", beside.thresholds.into_pyarray(py))?;
     Ok(out)
 }

@@ -26,6 +26,11 @@ def classes(n=150, p=12, seed=0):
     return X, np.array(["low", "middle", "high"])[np.digitize(score, [-1, 1])]
 
 
+def ordered(n=150, p=12, seed=0):
+    X, y = classes(n, p, seed)
+    return X, np.array([{"low": 1, "middle": 2, "high": 3}[label] for label in y])
+
+
 def responses(n=120, p=12, seed=0):
     random = np.random.default_rng(seed)
     X = random.normal(size=(n, p))
@@ -35,6 +40,7 @@ def responses(n=120, p=12, seed=0):
 KINDS = [
     (ksparse.SparseCoxRegression, ksparse.SparseCoxRegressionCV, survival),
     (ksparse.SparseMultinomialRegression, ksparse.SparseMultinomialRegressionCV, classes),
+    (ksparse.SparseOrdinalRegression, ksparse.SparseOrdinalRegressionCV, ordered),
     (ksparse.SparseMultiTaskRegression, ksparse.SparseMultiTaskRegressionCV, responses),
 ]
 
@@ -116,6 +122,26 @@ def test_at_all_columns_the_models_are_scikit_learns():
     theirs = Ridge(alpha=alpha * 100).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-8)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-8)
+
+
+def test_ordered_classes_have_the_probabilities_of_their_definition():
+    X, y = ordered()
+    model = ksparse.SparseOrdinalRegression(k=2, alpha=1e-3).fit(X, y)
+    upto = 1 / (1 + np.exp(model.linear_predictor(X)[:, None] - model.thresholds_))
+    expected = np.diff(np.hstack([np.zeros((len(X), 1)), upto, np.ones((len(X), 1))]), axis=1)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-12)
+    loss = -np.log(expected[np.arange(len(X)), y - 1]).mean()
+    np.testing.assert_allclose(model.objective_, loss + 0.5e-3 * (model.coef_**2).sum(), rtol=1e-9)
+    words = np.array(["low", "middle", "high"])[y - 1]
+    named = ksparse.SparseOrdinalRegression(k=2, alpha=1e-3, levels=["low", "middle", "high"]).fit(X, words)
+    np.testing.assert_array_equal(named.coef_, model.coef_)
+    assert (named.predict(X) == words).mean() > 0.9
+    for levels, complaint in [
+        (["low", "high"], "leave out 'middle'"),
+        (["low", "middle", "high", "top"], "name 'top'"),
+        (["low", "low", "middle", "high"], "twice"),
+    ]:
+        refuse(ksparse.SparseOrdinalRegression(levels=levels), X, words, complaint)
 
 
 def test_class_weights_are_sample_weights():

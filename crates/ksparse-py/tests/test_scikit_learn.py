@@ -25,6 +25,8 @@ CHECKED = [
     ksparse.SparseMultinomialRegression(),
     # A column serves all classes at once: some checks have two, and both are needed.
     ksparse.SparseMultinomialRegressionCV(**{**GRID, "ks": (0.1, 1.0)}),
+    ksparse.SparseOrdinalRegression(),
+    ksparse.SparseOrdinalRegressionCV(**GRID),
     ksparse.SparseMultiTaskRegression(),
     ksparse.SparseMultiTaskRegressionCV(**GRID),
     ksparse.SparsePrecision(),

@@ -33,6 +33,11 @@ pub struct LossArgs {
     #[arg(long, value_name = "NAME", default_value = "efron")]
     pub ties: Ties,
 
+    /// The labels of the target in their order under the loss ordinal, the lowest first, as in low,middle,high; numbers
+    /// have an order of their own
+    #[arg(long, value_name = "LABELS", value_parser = parse::words)]
+    pub levels: Option<parse::Words>,
+
     #[command(flatten)]
     pub parameters: Parameters,
 }

@@ -22,6 +22,7 @@ use std::path::PathBuf;
 ///   two-means   y = X w + noise, the true columns correlated among themselves (DIHT paper)
 ///   poisson     counts with mean exp(w'x)
 ///   multinomial labels class1 to class3 with probabilities proportional to exp(w_c'x), the same columns for all
+///   ordinal     labels 1 to 4 in an order, cut from w'x plus logistic noise
 ///   cox         survival times in a column `time`, y says whether the event happened; hazards exp(w'x)
 ///   text        bags of words with tf-idf values, labels as in logistic; 500 true columns
 ///   precision   gaussian rows whose precision matrix is sparse, no target
@@ -37,7 +38,7 @@ use std::path::PathBuf;
 pub struct SimulateArgs {
     /// The model of the data
     #[arg(value_name = "MODEL", value_parser = ["linear", "logistic", "sensing", "two-means", "poisson",
-          "multinomial", "cox", "text", "precision"])]
+          "multinomial", "ordinal", "cox", "text", "precision"])]
     pub model: String,
 
     /// Rows
@@ -54,7 +55,7 @@ pub struct SimulateArgs {
     #[arg(short = 'k', long, value_name = "K", default_value_t = 10)]
     pub nonzeros: u32,
 
-    /// Correlation of neighbouring columns [linear, logistic, poisson, multinomial, cox]
+    /// Correlation of neighbouring columns [linear, logistic, poisson, multinomial, ordinal, cox]
     #[arg(long, value_name = "R", default_value = "0", value_parser = parse::correlation, allow_hyphen_values = true)]
     pub correlation: f64,
 
@@ -79,7 +80,7 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub format: Option<String>,
 
-    /// Write the true model here, as a model file (precision: the edges; multinomial, cox: the coefficients, as JSON)
+    /// Write the true model here, as a model file (precision: the edges; multinomial, ordinal, cox: the coefficients, as JSON)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub truth: Option<PathBuf>,
 }
@@ -100,6 +101,7 @@ pub fn run(args: &SimulateArgs, screen: Screen) -> Result<()> {
         "sensing" => with_truth(simulate::compressed_sensing(n, p, k, seed), Matrix::Dense, "squared")?,
         "poisson" => with_truth(simulate::poisson(n, p, k, correlation, seed), Matrix::Dense, "poisson")?,
         "multinomial" => classes(simulate::multinomial(n, p, k, CLASSES, correlation, seed)),
+        "ordinal" => ordered(simulate::ordinal(n, p, k, LEVELS, correlation, seed)),
         "cox" => survival(simulate::cox(n, p, k, correlation, seed))?,
         "two-means" => with_truth(simulate::two_means(n, p, k, seed), Matrix::Dense, "squared")?,
         "text" => {
@@ -166,6 +168,18 @@ fn classes(data: Simulated<Dense<'static>>) -> (Table, String) {
     let truth = report::json(&serde_json::json!({ "support": data.support, "coefficients": rows }));
     let labels = data.target.iter().map(|class| format!("class{}", class + 1.0)).collect();
     let target = Some(Target::Text(labels));
+    let table = Table { target, target_name: Some("y".to_string()), ..Table::new(Matrix::Dense(data.design)) };
+    (Table { names: Some(names), ..table }, truth)
+}
+
+/// Levels of a simulated target.
+const LEVELS: usize = 4;
+
+/// Levels from 1 on, and the true coefficients.
+fn ordered(data: Simulated<Dense<'static>>) -> (Table, String) {
+    let names = columns(data.design.ncols());
+    let truth = report::json(&serde_json::json!({ "support": data.support, "coefficients": data.coefficients }));
+    let target = Some(Target::Numbers(data.target.iter().map(|level| level + 1.0).collect()));
     let table = Table { target, target_name: Some("y".to_string()), ..Table::new(Matrix::Dense(data.design)) };
     (Table { names: Some(names), ..table }, truth)
 }

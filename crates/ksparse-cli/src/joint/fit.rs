@@ -17,7 +17,7 @@ use crate::screen::Screen;
 use ksparse::loss::JOINT_RIDGE;
 use ksparse::select::{CvTable, JointProblem, JointValidation, Metric, Rule};
 use ksparse::{LinearModel, Solution, Solver};
-use ksparse_io::joint_model::{FORMAT, JointModel, Row, SurvivalPart, VERSION};
+use ksparse_io::joint_model::{FORMAT, JointModel, OrdinalPart, Row, SurvivalPart, VERSION};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -101,7 +101,14 @@ pub fn run(request: &Request, screen: Screen) -> Result<()> {
             labels: times.labels.clone(),
             baselines: baselines.into_iter().map(Into::into).collect(),
         }),
-        Task::Classes { .. } => None,
+        Task::Classes { .. } | Task::Ordered { .. } => None,
+    };
+    let ordinal = match &request.task {
+        Task::Ordered { levels, .. } => Some(OrdinalPart {
+            levels: levels.clone(),
+            thresholds: problem.thresholds(&found.models[0]).map_err(blame)?,
+        }),
+        _ => None,
     };
     let rows = found.models[0].support.iter().enumerate().map(|(place, &column)| Row {
         column,
@@ -126,6 +133,7 @@ pub fn run(request: &Request, screen: Screen) -> Result<()> {
         intercepts: found.models.iter().map(|model| model.intercept).collect(),
         coefficients: rows.filter(|row| row.values.iter().any(|v| *v != 0.0)).collect(),
         survival,
+        ordinal,
     };
     let written = output::write_all(&[(request.output, request.output.is_some().then(|| model.to_json()))]);
     if output::to_standard_output(&[request.output]) {

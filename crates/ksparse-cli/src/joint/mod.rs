@@ -5,6 +5,7 @@ pub mod predict;
 mod report;
 
 use crate::args::loss::LossArgs;
+use crate::args::parse::Words;
 use crate::args::survival::SurvivalArgs;
 use crate::data::Data;
 use crate::failure::{Failure, Result, in_file};
@@ -15,7 +16,15 @@ use ksparse_io::{Beside, Labels, Table, Target, all_labels, places};
 /// What was observed, as the library needs it.
 pub enum Task {
     Survival(Times),
-    Classes { of: Vec<usize>, names: Vec<String> },
+    Classes {
+        of: Vec<usize>,
+        names: Vec<String>,
+    },
+    /// Labels in their order.
+    Ordered {
+        of: Vec<usize>,
+        levels: Vec<String>,
+    },
 }
 
 /// Survival times of a table.
@@ -46,6 +55,11 @@ impl Task {
             Some(other) if survival.time.is_some() => Err(Failure::Input(format!(
                 "--time is for survival times, and this is the {other} loss: take --loss cox"
             ))),
+            Some("ordinal") => Self::ordered(table, loss.levels.as_ref()).map(Some),
+            _ if loss.levels.is_some() => Err(Failure::Input(
+                "--levels gives labels an order, which only the ordinal loss has a use for: take --loss ordinal"
+                    .to_string(),
+            )),
             Some("multinomial") => Self::classes(table).map(Some),
             None if positive.is_none() && has_many_words(table) => Self::classes(table).map(Some),
             _ => Ok(None),
@@ -75,11 +89,41 @@ impl Task {
         Ok(Self::Classes { of: places(target, &names)?, names })
     }
 
+    /// Labels in the order that is given, or that of numbers.
+    fn ordered(table: &Table, levels: Option<&Words>) -> Result<Self> {
+        let Self::Classes { of, names } = Self::classes(table)? else {
+            return Err(Failure::Input("labels are expected".to_string()));
+        };
+        let Some(levels) = levels.map(|words| &words.0) else {
+            if matches!(table.target()?, Target::Text(_)) {
+                let shown = names.join(",");
+                return Err(Failure::Input(format!(
+                    "{}: words have no order of their own: say it with --levels, the lowest first (the labels are \
+                     {shown})",
+                    table.source
+                )));
+            }
+            return Ok(Self::Ordered { of, levels: names });
+        };
+        let complain = |what: String| Err(Failure::Input(format!("{}: --levels {what}", table.source)));
+        if let Some(twice) = levels.iter().enumerate().find(|(at, level)| levels[..*at].contains(level)) {
+            return complain(format!("names {} twice", twice.1));
+        }
+        if let Some(missing) = names.iter().find(|name| !levels.contains(name)) {
+            return complain(format!("leaves out {missing}, which is in the data: name every label, the lowest first"));
+        }
+        if let Some(unknown) = levels.iter().find(|level| !names.contains(level)) {
+            return complain(format!("names {unknown}, which no row has: leave it out"));
+        }
+        Ok(Self::Ordered { of: places(table.target()?, levels)?, levels: levels.clone() })
+    }
+
     /// What the outputs are called.
     pub fn outputs(&self) -> Vec<String> {
         match self {
             Self::Survival(_) => vec!["risk".to_string()],
             Self::Classes { names, .. } => names.clone(),
+            Self::Ordered { .. } => vec!["prediction".to_string()],
         }
     }
 
@@ -88,6 +132,7 @@ impl Task {
         match self {
             Self::Survival(_) => "cox",
             Self::Classes { .. } => "multinomial",
+            Self::Ordered { .. } => "ordinal",
         }
     }
 
@@ -95,6 +140,7 @@ impl Task {
         match self {
             Self::Survival(times) => Observed::Survival(times.survival()),
             Self::Classes { of, names } => Observed::Classes { of, count: names.len() },
+            Self::Ordered { of, levels } => Observed::Ordered { of, count: levels.len() },
         }
     }
 }

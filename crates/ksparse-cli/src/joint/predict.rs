@@ -8,8 +8,8 @@ use crate::output;
 use crate::report::{Facts, Table as Columns, significant};
 use crate::screen::Screen;
 use ksparse::LinearModel;
-use ksparse::loss::{Baseline, Multinomial};
-use ksparse::select::{JointProblem, Metric, Observed, concordance};
+use ksparse::loss::{Baseline, Multinomial, Ordinal};
+use ksparse::select::{JointProblem, Observed, concordance};
 use ksparse_io::joint_model::{JointModel, SurvivalPart};
 use ksparse_io::{Beside, Format, Need, Table, places};
 use std::path::Path;
@@ -43,10 +43,10 @@ pub fn run(args: &PredictArgs, model: &JointModel, screen: Screen) -> Result<()>
     let observed = Observed::Classes { of: &[], count: models.len() };
     let z = JointProblem::new(table.design(), observed).predict(&models, &rows)?;
     if let Some(at) = z.iter().position(|z| !z.is_finite()) {
-        let row = at % rows.len() + 1;
+        let row = at / models.len() + 1;
         return Err(Failure::Input(format!("{}: the prediction of row {row} overflows", table.source)));
     }
-    let scores = match scores(model, &table, &models, &z) {
+    let scores = match scores(model, &table, &z) {
         Err(failure) if args.score => return Err(failure),
         Err(failure) => {
             screen.warn(&format!("no scores: {}", failure.message().unwrap_or_default()));
@@ -148,9 +148,8 @@ fn align(model: &JointModel, table: &Table, file: &Path, screen: Screen) -> Resu
     Ok(models)
 }
 
-fn scores(model: &JointModel, table: &Table, models: &[LinearModel], z: &[f64]) -> Result<Option<Scores>> {
+fn scores(model: &JointModel, table: &Table, z: &[f64]) -> Result<Option<Scores>> {
     let Some(target) = &table.target else { return Ok(None) };
-    let rows: Vec<usize> = (0..table.nrows()).collect();
     let blame = |error: ksparse_io::Error| Failure::Input(format!("{}: {}", table.source, worded(&error)));
     if let Some(part) = &model.survival {
         let Some(time) = table.beside[Beside::Time as usize].clone() else { return Ok(None) };
@@ -159,23 +158,40 @@ fn scores(model: &JointModel, table: &Table, models: &[LinearModel], z: &[f64]) 
         let score = concordance(z, &survival).map_err(|error| Failure::from(error).within(&table.source))?;
         return Ok(Some(Scores { concordance: Some(score), ..Scores::default() }));
     }
-    let of = places(target, &model.outputs).map_err(blame)?;
-    let count = model.outputs.len();
-    let observed = Observed::Classes { of: &of, count };
-    let problem = JointProblem { weights: table.weights.as_deref(), ..JointProblem::new(table.design(), observed) };
-    let score = |metric: Metric| problem.score(metric, models, &rows, &[]);
-    let (error, deviance) = (score(Metric::Error)?, score(Metric::Deviance)?);
+    let labels = labels(model);
+    let (of, count) = (places(target, labels).map_err(blame)?, labels.len());
+    let p = probabilities(model, z);
     let mut confusion = vec![vec![0; count]; count];
+    let (mut error, mut deviance, mut total) = (0.0, 0.0, 0.0);
     for (i, &class) in of.iter().enumerate() {
-        confusion[class][best(z, rows.len(), count, i)] += 1;
+        let (found, weight) = (best(&p, count, i), table.weights.as_ref().map_or(1.0, |weights| weights[i]));
+        confusion[class][found] += 1;
+        error += weight * f64::from(found != class);
+        deviance -= 2.0 * weight * p[i * count + class].max(f64::MIN_POSITIVE).ln();
+        total += weight;
     }
+    let (error, deviance) = (error / total, deviance / total);
     let (accuracy, error, deviance) = (Some(1.0 - error), Some(error), Some(deviance));
     Ok(Some(Scores { accuracy, error, deviance, concordance: None, confusion }))
 }
 
+/// What the classes are called.
+fn labels(model: &JointModel) -> &[String] {
+    model.ordinal.as_ref().map_or(&model.outputs, |part| &part.levels)
+}
+
+/// The probabilities of the classes, row by row.
+fn probabilities(model: &JointModel, z: &[f64]) -> Vec<f64> {
+    match &model.ordinal {
+        Some(part) => Ordinal::probabilities(z, &part.thresholds),
+        None => Multinomial::probabilities(z, model.outputs.len()),
+    }
+}
+
 /// The class with the largest prediction; the first of equals.
-fn best(z: &[f64], n: usize, count: usize, row: usize) -> usize {
-    (1..count).fold(0, |best, c| if z[c * n + row] > z[best * n + row] { c } else { best })
+fn best(z: &[f64], count: usize, row: usize) -> usize {
+    let z = &z[row * count..(row + 1) * count];
+    (1..count).fold(0, |best, c| if z[c] > z[best] { c } else { best })
 }
 
 /// A line for every row; a heading first where a line has several numbers.
@@ -186,7 +202,7 @@ fn lines(
     z: &[f64],
     survival: Option<&SurvivalPart>,
 ) -> Result<Vec<String>> {
-    let (n, count) = (table.nrows(), model.outputs.len());
+    let n = table.nrows();
     let join = |numbers: Vec<f64>| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     if let (Some(part), Some(times)) = (survival, &args.at) {
         let baselines: Vec<Baseline> = part.baselines.iter().map(Into::into).collect();
@@ -197,12 +213,18 @@ fn lines(
     if survival.is_some() {
         return Ok(z.iter().map(ToString::to_string).collect());
     }
-    if !args.proba && !args.decision {
-        return Ok((0..n).map(|i| model.outputs[best(z, n, count, i)].clone()).collect());
+    if args.decision {
+        let count = model.outputs.len();
+        let row = |i: usize| join(z[i * count..(i + 1) * count].to_vec());
+        return Ok(std::iter::once(model.outputs.join(",")).chain((0..n).map(row)).collect());
     }
-    let values = if args.proba { Multinomial::probabilities(z, count) } else { z.to_vec() };
-    let row = |i: usize| join((0..count).map(|c| values[c * n + i]).collect());
-    Ok(std::iter::once(model.outputs.join(",")).chain((0..n).map(row)).collect())
+    let (labels, p) = (labels(model), probabilities(model, z));
+    let count = labels.len();
+    if !args.proba {
+        return Ok((0..n).map(|i| labels[best(&p, count, i)].clone()).collect());
+    }
+    let row = |i: usize| join(p[i * count..(i + 1) * count].to_vec());
+    Ok(std::iter::once(labels.join(",")).chain((0..n).map(row)).collect())
 }
 
 /// The stratum of every row, by its place among those of the model.
@@ -251,10 +273,10 @@ fn confusion(model: &JointModel, scores: &Scores) -> String {
         return String::new();
     }
     let mut headings = vec!["class"];
-    headings.extend(model.outputs.iter().map(String::as_str));
+    headings.extend(labels(model).iter().map(String::as_str));
     headings.extend(["recall", "precision"]);
     let mut table = Columns::new(&headings);
-    for (c, (name, row)) in model.outputs.iter().zip(&scores.confusion).enumerate() {
+    for (c, (name, row)) in labels(model).iter().zip(&scores.confusion).enumerate() {
         let (of_class, of_prediction): (usize, usize) =
             (row.iter().sum(), scores.confusion.iter().map(|other| other[c]).sum());
         let share = |of: usize| if of == 0 { "-".to_string() } else { significant(row[c] as f64 / of as f64) };

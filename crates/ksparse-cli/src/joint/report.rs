@@ -5,7 +5,7 @@ use crate::report::{self, Facts, Table, count, seconds, significant};
 use crate::screen::{bold, dim};
 use ksparse::Solution;
 use ksparse::select::CvTable;
-use ksparse_io::joint_model::{JointModel, Row};
+use ksparse_io::joint_model::{JointModel, OrdinalPart, Row};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -26,6 +26,8 @@ struct FitJson<'a> {
     /// A list for every output.
     coefficients: Vec<Vec<f64>>,
     intercepts: &'a [f64],
+    #[serde(flatten)]
+    ordinal: Option<&'a OrdinalPart>,
     #[serde(skip_serializing_if = "Option::is_none")]
     feature_names: Option<Vec<&'a str>>,
     standardized: bool,
@@ -74,6 +76,7 @@ pub fn json(model: &JointModel, solution: &Solution, table: Option<&CvTable>, ti
         support: model.coefficients.iter().map(|row| row.column).collect(),
         coefficients: (0..model.outputs.len()).map(of).collect(),
         intercepts: &model.intercepts,
+        ordinal: model.ordinal.as_ref(),
         feature_names: model.coefficients.iter().map(|row| row.feature.as_deref()).collect(),
         standardized: model.standardized,
         iterations: solution.iterations,
@@ -124,6 +127,9 @@ pub fn facts(model: &JointModel) -> Facts {
     if let Some(survival) = &model.survival {
         facts.add("ties", survival.ties.clone());
         facts.add("events", survival.events.to_string());
+    } else if let Some(ordinal) = &model.ordinal {
+        facts.add("levels", ordinal.levels.join(" < "));
+        facts.add("cut points", ordinal.thresholds.iter().map(|t| significant(*t)).collect::<Vec<_>>().join(", "));
     } else {
         facts.add("classes", model.outputs.join(", "));
     }
@@ -140,11 +146,13 @@ pub fn coefficients(model: &JointModel, most: usize) -> String {
     let size = |row: &Row| row.values.iter().map(|v| v * v).sum::<f64>();
     let mut order: Vec<&Row> = model.coefficients.iter().collect();
     order.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    let survival = model.survival.is_some();
+    let (survival, ordinal) = (model.survival.is_some(), model.ordinal.is_some());
     let shown = model.outputs.len().min(CLASSES);
     let mut headings = vec!["feature"];
     if survival {
         headings.extend(["coefficient", "hazard ratio"]);
+    } else if ordinal {
+        headings.extend(["coefficient", "odds ratio"]);
     } else {
         headings.extend(model.outputs[..shown].iter().map(String::as_str));
     }
@@ -153,12 +161,12 @@ pub fn coefficients(model: &JointModel, most: usize) -> String {
     for row in order.iter().take(most) {
         let name = row.feature.clone().unwrap_or_else(|| (row.column + 1).to_string());
         let mut cells = [vec![name], numbers(&row.values)].concat();
-        if survival {
+        if survival || ordinal {
             cells.push(significant(row.values[0].exp()));
         }
         table.row(cells);
     }
-    if !survival {
+    if !survival && !ordinal {
         table.row([vec!["(intercept)".to_string()], numbers(&model.intercepts)].concat());
     }
     let lines = table.lines();

@@ -151,7 +151,13 @@ fn what_cannot_be_is_refused_with_a_remedy() {
 #[test]
 fn simulated_families_are_fitted() {
     let bench = Bench::new();
-    for (model, options) in [("poisson", "--loss poisson"), ("multinomial", ""), ("cox", "--time time --event y")] {
+    let families = [
+        ("poisson", "--loss poisson"),
+        ("multinomial", ""),
+        ("ordinal", "--loss ordinal"),
+        ("cox", "--time time --event y"),
+    ];
+    for (model, options) in families {
         bench.ok(&format!("simulate {model} -n 400 -p 30 -k 3 --seed 4 -o {model}.csv --truth {model}.json"));
         let fit = bench.json(&format!("fit {model}.csv -k 3 {options} --json"));
         let truth: serde_json::Value = serde_json::from_str(&bench.read(&format!("{model}.json"))).unwrap();
@@ -166,4 +172,39 @@ fn simulated_families_are_fitted() {
         };
         assert_eq!(indices(&fit["support"]), support, "{model}");
     }
+}
+
+/// Ordered labels: fitted, chosen, predicted; words need an order, and it is checked.
+#[test]
+fn ordered_labels_are_fitted_in_their_order() {
+    let bench = bench();
+    let rows = "rows.csv --target kind --drop days,died,late,site";
+    let levels = "--levels low,middle,high --loss ordinal";
+    let fit = bench.json(&format!("fit {rows} {levels} -k 2 --lambda 1e-3 --json -o order.json"));
+    assert_eq!(fit["loss"], "ordinal");
+    assert_eq!(fit["levels"], serde_json::json!(["low", "middle", "high"]));
+    let cuts = fit["thresholds"].as_array().unwrap();
+    assert!(cuts.len() == 2 && cuts[0].as_f64() < cuts[1].as_f64());
+    let shown = bench.ok("show order.json");
+    assert!(shown.contains("low < middle < high") && shown.contains("odds ratio"), "{shown}");
+    let predict = "predict order.json rows.csv --drop days,died,late,site";
+    let scores = bench.json(&format!("{predict} --score --json"));
+    assert!(scores["accuracy"].as_f64().unwrap() > 0.6, "{scores}");
+    let lines = bench.ok(&format!("{predict} --proba -q"));
+    assert!(lines.starts_with("low,middle,high\n"), "{lines}");
+    for line in lines.lines().skip(1) {
+        let sum: f64 = line.split(',').map(|p| p.parse::<f64>().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{line}");
+    }
+    assert!(bench.ok(&format!("{predict} -q")).lines().all(|label| ["low", "middle", "high"].contains(&label)));
+    let chosen = bench.json(&format!("path {rows} {levels} -k 0:3 --cv 3 --lambda 1e-3 --json"));
+    assert!(chosen["k"].as_u64().unwrap() >= 1);
+    let refused = |line: &str, words: &str| {
+        let done = bench.run(line);
+        assert!(done.code == 2 && done.stderr.contains(words), "{line}: {} {}", done.code, done.stderr);
+    };
+    refused(&format!("fit {rows} -k 2 --loss ordinal"), "--levels");
+    refused(&format!("fit {rows} -k 2 --loss ordinal --levels low,high"), "leaves out middle");
+    refused(&format!("fit {rows} -k 2 --loss ordinal --levels low,middle,high,top"), "names top");
+    refused(&format!("fit {rows} -k 2 --levels low,middle,high"), "take --loss ordinal");
 }

@@ -7,7 +7,7 @@ Everything refers to one objective, a mean and not a sum::
 with sample weights c and an intercept b that is neither penalised nor counted in k.
 
 Estimators: `SparseLinearRegression`, `SparseRobustRegression`, `SparsePoissonRegression`, `SparseGammaRegression`,
-`SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, `SparseMultinomialRegression`,
+`SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, `SparseMultinomialRegression`, `SparseOrdinalRegression`,
 `SparseMultiTaskRegression` (several responses), `SparseCoxRegression` (survival times), `SparsePrecision` (networks),
 and their ``...CV`` versions, which choose k and alpha. A function of your own: `minimize`. All k of a sequence:
 `path`. How far from the best a fit can be: `certify`. Pictures: `plot_path`, `plot_graph`, `plot_gap`.
@@ -35,6 +35,7 @@ from ._families import (
 from ._minimize import minimize
 from ._multi_task import SparseMultiTaskRegression, SparseMultiTaskRegressionCV
 from ._multinomial import SparseMultinomialRegression, SparseMultinomialRegressionCV
+from ._ordinal import SparseOrdinalRegression, SparseOrdinalRegressionCV
 from ._path import path
 from ._plot import plot_gap, plot_graph, plot_path
 from ._precision import SparsePrecision, SparsePrecisionCV
@@ -63,6 +64,8 @@ __all__ = [
     "SparseMultiTaskRegressionCV",
     "SparseMultinomialRegression",
     "SparseMultinomialRegressionCV",
+    "SparseOrdinalRegression",
+    "SparseOrdinalRegressionCV",
     "SparsePoissonRegression",
     "SparsePoissonRegressionCV",
     "SparsePrecision",

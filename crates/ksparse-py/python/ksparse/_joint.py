@@ -90,6 +90,7 @@ class SparseJointModel(SparseLinearModel):
         self.intercept_ = np.asarray(found["intercept"], dtype=dtype)
         self.support_ = found["support"]
         self._baselines = found["baselines"]
+        self._thresholds = found["thresholds"]
 
 
 class JointCrossValidated:

@@ -32,6 +32,7 @@ mod huber;
 mod joint;
 mod logistic;
 mod multinomial;
+mod ordinal;
 mod poisson;
 mod registry;
 mod responses;
@@ -46,6 +47,7 @@ pub use huber::Huber;
 pub use joint::{JointLoss, JointPoint};
 pub use logistic::Logistic;
 pub use multinomial::Multinomial;
+pub use ordinal::Ordinal;
 pub use poisson::Poisson;
 pub use registry::{
     FAMILIES, Family, JOINT_FAMILIES, JOINT_RIDGE, JointFamily, Parameter, by_name, family, joint_family,

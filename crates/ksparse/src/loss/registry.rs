@@ -115,6 +115,11 @@ pub const JOINT_FAMILIES: &[JointFamily] = &[
         about: "a probability for every class; a column is in for all of them, and k counts columns",
     },
     JointFamily {
+        name: "ordinal",
+        target: "labels in an order",
+        about: "proportional odds: one prediction per row, and cut points between the labels",
+    },
+    JointFamily {
         name: "cox",
         target: "survival times and events",
         about: "how columns multiply the hazard, by the partial likelihood",

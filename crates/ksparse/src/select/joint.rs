@@ -9,7 +9,7 @@ use super::problem::pick;
 use super::{Folds, concordance};
 use crate::design::{Design, Rows, Scaled};
 use crate::error::{Error, Result, check_len};
-use crate::loss::{Baseline, Cox, JointLoss, Multinomial, Responses, Survival};
+use crate::loss::{Baseline, Cox, JointLoss, Multinomial, Ordinal, Responses, Survival};
 use crate::objective::{JointRisk, LinearModel};
 use crate::solver::Solution;
 use std::sync::Arc;
@@ -22,6 +22,13 @@ pub enum Observed<'a> {
     /// A class, of so many.
     Classes {
         /// Of each row, counted from 0.
+        of: &'a [usize],
+        /// How many there are.
+        count: usize,
+    },
+    /// A class, of so many that have an order.
+    Ordered {
+        /// Of each row, counted from 0, the lowest first.
         of: &'a [usize],
         /// How many there are.
         count: usize,
@@ -71,7 +78,7 @@ impl<'a> JointProblem<'a> {
     /// C, the predictions per row.
     pub fn outputs(&self) -> usize {
         match self.observed {
-            Observed::Survival(_) => 1,
+            Observed::Survival(_) | Observed::Ordered { .. } => 1,
             Observed::Classes { count, .. } | Observed::Responses { count, .. } => count,
         }
     }
@@ -149,6 +156,7 @@ impl<'a> JointProblem<'a> {
                 let of: Vec<usize> = rows.iter().map(|&i| of[i]).collect();
                 Arc::new(Multinomial::new(&of, count, weights)?)
             }
+            Observed::Ordered { of, count } => Arc::new(self.ordinal(of, count, rows, weights)?),
             Observed::Responses { values, count } => {
                 let moved = |(c, &i): (usize, &usize)| values[c * n + i] - shifts[c];
                 let values: Vec<f64> = (0..count).flat_map(|c| rows.iter().map(move |i| (c, i))).map(moved).collect();
@@ -157,11 +165,12 @@ impl<'a> JointProblem<'a> {
         })
     }
 
-    /// The predictions of a model per output for some rows, output by output.
+    /// The predictions of a model per output for some rows, sample by sample.
     pub fn predict(&self, models: &[LinearModel], rows: &[usize]) -> Result<Vec<f64>> {
-        let mut z = Vec::with_capacity(rows.len() * models.len());
-        for model in models {
-            z.extend(pick(&model.predict(self.design)?, rows));
+        let mut z = vec![0.0; rows.len() * models.len()];
+        for (c, model) in models.iter().enumerate() {
+            let of = model.predict(self.design)?;
+            rows.iter().enumerate().for_each(|(place, &i)| z[place * models.len() + c] = of[i]);
         }
         Ok(z)
     }
@@ -174,7 +183,7 @@ impl<'a> JointProblem<'a> {
                 let mixed = events.contains(&0.0) && events.contains(&1.0);
                 if mixed { Folds::stratified(&events, count, seed) } else { Folds::seeded(events.len(), count, seed) }
             }
-            Observed::Classes { of, .. } => {
+            Observed::Classes { of, .. } | Observed::Ordered { of, .. } => {
                 Folds::stratified(&of.iter().map(|&c| c as f64).collect::<Vec<_>>(), count, seed)
             }
             Observed::Responses { .. } => Folds::seeded(self.design.nrows(), count, seed),
@@ -217,17 +226,26 @@ impl<'a> JointProblem<'a> {
             (Metric::Deviance, Observed::Classes { of, count }) => {
                 let p = Multinomial::probabilities(&z, count);
                 let log =
-                    |(place, &i): (usize, &usize)| weight(place) * p[of[i] * n + place].max(f64::MIN_POSITIVE).ln();
+                    |(place, &i): (usize, &usize)| weight(place) * p[place * count + of[i]].max(f64::MIN_POSITIVE).ln();
                 Ok(-2.0 * rows.iter().enumerate().map(log).sum::<f64>() / total)
             }
             (Metric::Error, Observed::Classes { of, count }) => {
-                let wrong =
-                    |(place, &i): (usize, &usize)| weight(place) * f64::from(winner(&z, n, count, place) != of[i]);
+                let wrong = |(place, &i): (usize, &usize)| weight(place) * f64::from(winner(&z, count, place) != of[i]);
                 Ok(rows.iter().enumerate().map(wrong).sum::<f64>() / total)
+            }
+            (Metric::Deviance | Metric::Error, Observed::Ordered { of, count }) => {
+                let trained = self.ordinal(of, count, training, self.weights_of(training)?.as_deref())?;
+                let cuts = trained.thresholds(&self.predict(models, training)?);
+                let p = Ordinal::probabilities(&z, &cuts);
+                let lost = |(place, &i): (usize, &usize)| match metric {
+                    Metric::Error => f64::from(winner(&p, count, place) != of[i]),
+                    _ => -2.0 * p[place * count + of[i]].max(f64::MIN_POSITIVE).ln(),
+                };
+                Ok(rows.iter().enumerate().map(|at| weight(at.0) * lost(at)).sum::<f64>() / total)
             }
             (Metric::Deviance | Metric::Mse, Observed::Responses { values, count }) => {
                 let all = self.design.nrows();
-                let square = |c: usize, place: usize| (z[c * n + place] - values[c * all + rows[place]]).powi(2);
+                let square = |c: usize, place: usize| (z[place * count + c] - values[c * all + rows[place]]).powi(2);
                 let row = |place: usize| (0..count).map(|c| square(c, place)).sum::<f64>() * weight(place);
                 Ok((0..n).map(row).sum::<f64>() / (total * count as f64))
             }
@@ -237,8 +255,9 @@ impl<'a> JointProblem<'a> {
 }
 
 /// The class with the largest prediction; the first of equals.
-pub(crate) fn winner(z: &[f64], n: usize, count: usize, place: usize) -> usize {
-    (1..count).fold(0, |best, c| if z[c * n + place] > z[best * n + place] { c } else { best })
+pub(crate) fn winner(z: &[f64], count: usize, place: usize) -> usize {
+    let z = &z[place * count..(place + 1) * count];
+    (1..count).fold(0, |best, c| if z[c] > z[best] { c } else { best })
 }
 
 /// Survival times of some rows.
@@ -318,6 +337,19 @@ impl JointTraining<'_> {
 }
 
 impl JointProblem<'_> {
+    /// The loss of ordered classes on some rows.
+    fn ordinal(&self, of: &[usize], count: usize, rows: &[usize], weights: Option<&[f64]>) -> Result<Ordinal> {
+        check_len("target", of.len(), self.design.nrows())?;
+        let of: Vec<usize> = rows.iter().map(|&i| of[i]).collect();
+        Ordinal::new(&of, count, weights)
+    }
+
+    /// The cut points between ordered classes under a model; none for other targets.
+    pub fn thresholds(&self, model: &LinearModel) -> Result<Vec<f64>> {
+        let Observed::Ordered { of, count } = self.observed else { return Ok(Vec::new()) };
+        Ok(Ordinal::new(of, count, self.weights)?.thresholds(&model.predict(self.design)?))
+    }
+
     /// The baselines of all strata under a model, in the order of their labels; none for other targets.
     pub fn baselines(&self, model: &LinearModel) -> Result<Vec<Baseline>> {
         let Observed::Survival(survival) = self.observed else { return Ok(Vec::new()) };

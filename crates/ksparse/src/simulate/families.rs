@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`poisson`] | Poisson with mean `exp(w'x)` |
 //! | [`multinomial`] | class c with probability proportional to `exp(w_c'x)` |
+//! | [`ordinal`] | ordered classes of about the same size, cut from `w'x` plus logistic noise |
 //! | [`cox`] | exponential times with hazard `exp(w'x)`, censored by exponential ones |
 //!
 //! Rows are N(0, Sigma). Coefficients are of random sign and size U(1, 2) / sqrt(k), so that predictions have about the
@@ -60,6 +61,28 @@ pub fn multinomial(
     Simulated { design, target, support, coefficients: rows.concat() }
 }
 
+/// Ordered classes 0, 1, ...: `2 w'x` plus logistic noise, cut where every class gets its share of the rows.
+pub fn ordinal(
+    n: usize,
+    p: usize,
+    k: usize,
+    classes: usize,
+    correlation: Correlation,
+    seed: u64,
+) -> Simulated<Dense<'static>> {
+    let design = gaussian_rows(n, p, correlation, seed);
+    let (support, coefficients) = plant(p, k, seed, |rng| 2.0 * effect(rng, k));
+    let rng = &mut stream(seed, NOISE);
+    let z = predictor(&design, &support, &coefficients);
+    // The difference of two Gumbel variables is a logistic one.
+    let noisy: Vec<f64> = z.iter().map(|z| z + arrival(rng).ln() - arrival(rng).ln()).collect();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_unstable_by(|&a, &b| noisy[a].total_cmp(&noisy[b]).then(a.cmp(&b)));
+    let mut target = vec![0.0; n];
+    order.iter().enumerate().for_each(|(rank, &i)| target[i] = (rank * classes / n) as f64);
+    Simulated { design, target, support, coefficients }
+}
+
 /// Survival times: hazard `exp(w'x)`, about a third of the rows censored. The target is the time, and beside it stands
 /// whether the event happened.
 pub fn cox(
@@ -107,6 +130,13 @@ mod tests {
         let classes = multinomial(600, 6, 2, 4, Correlation::Independent, 3);
         assert_eq!(classes.coefficients.len(), 4 * classes.support.len());
         assert!((0..4).all(|c| classes.target.iter().filter(|y| **y == f64::from(c)).count() > 30));
+
+        let ordered = ordinal(600, 6, 2, 3, Correlation::Independent, 3);
+        assert!((0..3).all(|c| ordered.target.iter().filter(|y| **y == f64::from(c)).count() == 200));
+        let z = predictor(&ordered.design, &ordered.support, &ordered.coefficients);
+        let mean =
+            |c: f64| z.iter().zip(&ordered.target).filter(|(_, y)| **y == c).map(|(z, _)| z).sum::<f64>() / 200.0;
+        assert!(mean(0.0) < mean(1.0) && mean(1.0) < mean(2.0));
 
         let (times, event) = cox(1000, 6, 2, Correlation::Independent, 3);
         let happened = event.iter().filter(|e| **e).count();

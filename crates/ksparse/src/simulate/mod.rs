@@ -26,7 +26,7 @@ mod families;
 mod precision;
 mod text;
 
-pub use families::{cox, multinomial, poisson};
+pub use families::{cox, multinomial, ordinal, poisson};
 pub use precision::{PrecisionSample, precision};
 pub use text::{Text, text};
 
