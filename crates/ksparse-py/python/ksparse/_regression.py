@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, clone
 
-from ._base import Prepared, SparseLinearModel
+from . import _core
+from ._base import Callback, Prepared, SparseLinearModel
 from ._docs import documented
 from ._validation import TAKES, check_offset, check_weights, validate
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class SparseRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc]
@@ -83,3 +88,59 @@ class SparseLinearRegression(SparseRegression):
 
     def _loss(self) -> tuple[str, float | None]:
         return "squared", None
+
+    def fit_moments(
+        self,
+        gram: Any,
+        cross: Any,
+        square: float,
+        n_samples: int,
+        *,
+        means: Any = None,
+        target_mean: float = 0.0,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Fit the model to moments of the data instead of the data: what a database or a cluster can add up.
+
+        Parameters
+        ----------
+        gram : array-like of shape (n_features, n_features)
+            X'X.
+        cross : array-like of shape (n_features,)
+            X'y.
+        square : float
+            y'y.
+        n_samples : int
+            The number of rows they are sums over.
+        means : array-like of shape (n_features,), default=None
+            The means of the columns; without them no intercept is fitted.
+        target_mean : float, default=0.0
+            The mean of y, beside `means`.
+        callback : callable, default=None
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if self.standardize:
+            raise ValueError("standardize needs rows: divide the moments by the deviations of the columns instead.")
+        names = gram.columns if hasattr(gram, "columns") else None
+        table = np.asarray(gram, dtype=np.float64)
+        if table.ndim != 2 or table.shape[0] != table.shape[1]:
+            raise ValueError(f"gram must be a square matrix, X'X; its shape is {table.shape}.")
+        products = np.ascontiguousarray(cross, dtype=np.float64).ravel()
+        centred = means is not None and self.fit_intercept
+        centres = np.ascontiguousarray(means, dtype=np.float64).ravel() if centred else None
+        given = None if centres is None else (centres, float(target_mean))
+        x, y = _core.rows_of_moments(table.ravel(), products, float(square), int(n_samples), given)
+        rows: Any = x.reshape(table.shape[0], -1).T
+        if names is not None:
+            pandas = sys.modules.get("pandas")
+            rows = rows if pandas is None else pandas.DataFrame(rows, columns=names)
+        fitted = clone(self).set_params(fit_intercept=False).fit(rows, y, callback=callback)
+        vars(self).update({name: value for name, value in vars(fitted).items() if name.endswith("_")})
+        if centres is not None:
+            self.intercept_ = float(target_mean) - float(centres @ self.coef_)
+        return self
