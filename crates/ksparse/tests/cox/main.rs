@@ -159,6 +159,56 @@ fn estimates_by_hand() {
     }
 }
 
+/// R's survival::coxph on rows made by the same formulas (`coxph.R`): value, gradient, information, the largest
+/// likelihood.
+#[test]
+fn coxph_agrees() {
+    let n = 60;
+    let column = |f: &dyn Fn(f64) -> f64| -> Vec<f64> { (0..n).map(|i| f(f64::from(i))).collect() };
+    let x = Table::from_fn(n as usize, 3, |i, j| {
+        let i = i as f64;
+        [(1.3 * i).sin(), (0.7 * i + 1.0).cos(), (7.0 * i % 11.0) / 5.0 - 1.0][j]
+    });
+    let time = column(&|i| 1.0 + 13.0 * i % 17.0);
+    let event: Vec<bool> = column(&|i| 5.0 * i % 7.0).iter().map(|v| *v > 1.0).collect();
+    let entry: Vec<f64> = column(&|i| 3.0 * i % 4.0).iter().zip(&time).map(|(v, t)| t * v / 5.0).collect();
+    let strata: Vec<usize> = (0..n as usize).map(|i| i % 3).collect();
+    let weights = column(&|i| 1.0 + i % 4.0);
+    let mut cases = 0;
+    for line in include_str!("coxph.csv").lines().skip(1) {
+        let parts: Vec<&str> = line.split(',').collect();
+        let on = |at: usize| parts[at] == "1";
+        let survival = Survival {
+            entry: on(1).then_some(&entry[..]),
+            strata: on(2).then_some(&strata[..]),
+            weights: on(3).then_some(&weights[..]),
+            ties: parts[0].parse().unwrap(),
+            ..Survival::new(&time, &event)
+        };
+        let total = if on(3) { weights.iter().sum() } else { f64::from(n) };
+        let expected: Vec<f64> = parts[5..].iter().map(|v| v.parse::<f64>().unwrap()).collect();
+        let risk = JointRisk::new(x.dense(), Cox::new(&survival).unwrap()).unwrap();
+        let point = risk.at(SparseRef::new(&[0, 1, 2], &[0.4, -0.3, 0.2])).unwrap();
+        let times = |by: f64, numbers: &[f64]| numbers.iter().map(|v| by * v).collect::<Vec<f64>>();
+        let found = match parts[4] {
+            "value" => vec![-total * point.value(), 0.0, 0.0],
+            "gradient" => times(-total, point.gradient().unwrap()),
+            "coefficients" => {
+                let mut w = [0.0; 3];
+                minimise(&mut *risk.restrict(&[0, 1, 2]).unwrap(), &mut w, &InnerOptions::EXACT).unwrap();
+                w.to_vec()
+            }
+            row => {
+                let row = row.trim_start_matches("information").parse::<usize>().unwrap() - 1;
+                times(total, &block(point.hessian().unwrap().unwrap(), &[0, 1, 2], &[0, 1, 2])[row])
+            }
+        };
+        assert_close(line, &found, &expected, 1e-6);
+        cases += 1;
+    }
+    assert_eq!(cases, 96);
+}
+
 #[test]
 fn values_are_those_of_the_definition_and_derivatives_those_of_the_values() {
     let data = Data::new(60, 5, 1);
