@@ -31,6 +31,8 @@ pub struct Fitted<'a> {
     status: Status,
     bound: Option<Bound>,
     shards: Option<Shards>,
+    /// The columns that a bound on their coefficients holds back, where there are any bounds.
+    held_back: Option<Vec<usize>>,
 }
 
 /// The parameter of a loss as JSON has it: `logistic_scale`, say.
@@ -69,6 +71,8 @@ struct FitJson<'a> {
     bound: Option<Bound>,
     #[serde(skip_serializing_if = "Option::is_none")]
     communication: Option<Shards>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_bounds: Option<&'a [usize]>,
     seconds: f64,
     read_seconds: f64,
     n: usize,
@@ -105,7 +109,14 @@ impl<'a> Fitted<'a> {
             intercept: linear.intercept,
             coefficients: coefficients.collect(),
         };
-        Self { model, prepared, iterations: solution.iterations, status: solution.status, bound: None, shards: None }
+        let (iterations, status) = (solution.iterations, solution.status);
+        Self { model, prepared, iterations, status, bound: None, shards: None, held_back: None }
+    }
+
+    /// With the columns that a bound on their coefficients holds back, where there were any bounds.
+    pub fn held_back(mut self, columns: Option<Vec<usize>>) -> Self {
+        self.held_back = columns.map(|columns| columns.into_iter().filter(|&j| j < self.model.p).collect());
+        self
     }
 
     /// With what is known about its distance from the best.
@@ -159,6 +170,7 @@ impl<'a> Fitted<'a> {
             status_text: in_words(self.status, &model.solver),
             bound: self.bound,
             communication: self.shards,
+            at_bounds: self.held_back.as_deref(),
             seconds: times.fit,
             read_seconds: times.read,
             n: model.n,
@@ -184,6 +196,11 @@ impl<'a> Fitted<'a> {
         facts.add("status", in_words(self.status, &self.model.solver));
         for (name, value) in self.bound.iter().flat_map(|bound| bound.facts(self.model.k)) {
             facts.add(name, value);
+        }
+        if let Some(held) = &self.held_back {
+            let name = |&j: &usize| self.prepared.data.feature_name(j).map_or((j + 1).to_string(), str::to_string);
+            let names = held.iter().map(name).collect::<Vec<_>>().join(", ");
+            facts.add("at bounds", if held.is_empty() { "no coefficient".to_string() } else { names });
         }
         facts.add("data", format!("{}, read in {}", self.prepared.data.shape(), seconds(times.read)));
         if let Some(shards) = &self.shards {

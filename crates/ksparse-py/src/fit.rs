@@ -1,14 +1,17 @@
 //! Fits: one, or a whole grid on all rows or on some.
 
 use crate::bound;
+use crate::error::to_py;
 use crate::options::Search;
 use crate::outcome;
 use crate::problem::Data;
 use crate::supervise::{Cell, Watch, supervise};
+use ksparse::objective::{Bounds, Boxed};
 use ksparse::path::PathProgress;
 use ksparse::select::Problem;
-use ksparse::{Cancel, Grid, LinearModel, Result, Solution, Solver};
+use ksparse::{Cancel, Grid, LinearModel, Objective, Result, Solution, Solver};
 use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rayon::prelude::*;
@@ -16,7 +19,7 @@ use rayon::prelude::*;
 /// Fits one model with at most `k` coefficients beside those kept. `start` is the support, the coefficients and the
 /// intercept of an earlier model of the same columns; `certify` is how many epochs to spend on a lower bound.
 #[pyfunction]
-#[pyo3(signature = (data, search, k, alpha, start=None, callback=None, certify=0))]
+#[pyo3(signature = (data, search, k, alpha, start=None, callback=None, certify=0, bounds=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn fit<'py>(
     py: Python<'py>,
@@ -27,24 +30,41 @@ pub fn fit<'py>(
     start: Option<(Vec<usize>, Vec<f64>, f64)>,
     callback: Option<Py<PyAny>>,
     certify: usize,
+    bounds: Option<(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = Cancel::new();
     let (view, solver) = (data.view()?, search.solver(&cancel)?);
     let sparsity = search.sparsity(k)?;
+    let bounds = match &bounds {
+        Some((lower, upper)) => {
+            if search.name() != "auto" {
+                let message = "bounds on coefficients take solver='auto', which refits every model within them.";
+                return Err(PyValueError::new_err(message));
+            }
+            Some(Bounds::new(lower.as_slice()?.to_vec(), upper.as_slice()?.to_vec()).map_err(to_py)?)
+        }
+        None => None,
+    };
     let start = start.map(|(support, coefficients, intercept)| LinearModel { support, coefficients, intercept });
-    let (solution, model, bound) = supervise(py, search.threads, callback, &cancel, |watch| {
+    let (solution, model, bound, held) = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design.design()?;
         let training = view.rest.over(&*design).on_all_rows()?;
         let risk = training.risk.reridged(alpha)?;
         let start = start.as_ref().map(|model| training.start(model));
-        let solution = solver.solve(&risk, &sparsity, start.as_ref(), &mut |progress| watch.ask(progress, None))?;
+        let boxed = bounds.as_ref().map(|bounds| Boxed::new(&risk, training.bounds(bounds))).transpose()?;
+        let objective: &dyn Objective = boxed.as_ref().map_or(&risk, |boxed| boxed);
+        let solution = solver.solve(objective, &sparsity, start.as_ref(), &mut |progress| watch.ask(progress, None))?;
+        let held = boxed.map(|boxed| boxed.held_back(&solution)).transpose()?;
         let model = training.model(&solution);
         // A bound is never worth failing a fit for.
         let bound = bound::of(&risk, &sparsity, &solution, certify, watch).unwrap_or(0.0);
-        Ok((solution, model, bound))
+        Ok((solution, model, bound, held))
     })?;
     let out = outcome::model(py, solution, model)?;
     out.set_item("lower_bound", bound)?;
+    if let Some(held) = held {
+        out.set_item("at_bounds", outcome::indices(py, held))?;
+    }
     Ok(out)
 }
 

@@ -14,6 +14,7 @@ mod fit;
 mod function;
 mod joint;
 mod matrix;
+mod moments;
 mod options;
 mod outcome;
 mod pool;
@@ -40,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(joint::fit_joint, module)?)?;
     module.add_function(wrap_pyfunction!(joint::choose_joint, module)?)?;
     module.add_function(wrap_pyfunction!(joint::concordance, module)?)?;
+    module.add_function(wrap_pyfunction!(moments::rows_of_moments, module)?)?;
     module.add_function(wrap_pyfunction!(function::minimize, module)?)?;
     module.add_function(wrap_pyfunction!(function::minimize_path, module)?)?;
     module.add_function(wrap_pyfunction!(bound::certify, module)?)?;

@@ -32,6 +32,11 @@ pub struct Search<'py> {
 }
 
 impl Search<'_> {
+    /// The solver's name.
+    pub fn name(&self) -> &str {
+        &self.solver
+    }
+
     /// The solver, which asks this token.
     pub fn solver(&self, cancel: &Cancel) -> PyResult<Box<dyn Solver>> {
         let mut settings = self.settings(cancel)?;

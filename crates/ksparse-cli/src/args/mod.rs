@@ -1,5 +1,6 @@
 //! Options that several commands share: text in, checked values out.
 
+pub mod bounds;
 pub mod choice;
 pub mod data;
 pub mod loss;

@@ -1,5 +1,6 @@
 //! `ksparse fit`: one k, one model.
 
+use crate::args::bounds::BoundArgs;
 use crate::args::data::DataArgs;
 use crate::args::loss::{self, LossArgs};
 use crate::args::parse::{self, FitK, Words};
@@ -17,9 +18,10 @@ use crate::prepared::Prepared;
 use crate::progress::Watcher;
 use crate::screen::Screen;
 use crate::sharded;
-use ksparse::Solver;
+use ksparse::objective::Boxed;
 use ksparse::select::{Metric, Rule};
 use ksparse::solver::TraceRow;
+use ksparse::{Objective, Solver};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -46,6 +48,9 @@ pub struct FitArgs {
     /// separated by commas; columns in none stand alone
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub groups: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub bounds: BoundArgs,
 
     #[command(flatten)]
     pub loss: LossArgs,
@@ -142,6 +147,10 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
         FitK::Auto => return choose(args, &prepared, solver, screen),
         FitK::Given(k) => prepared.at_most_all(k, screen),
     };
+    let bounds = args.bounds.of(&prepared.data.table)?;
+    if bounds.is_some() {
+        refuse_beside_bounds(args, solver)?;
+    }
     let knows = ksparse::solver::method(solver.name())?.knows_bound;
     if args.plot_gap.is_some() && args.certify.is_none() && !knows {
         let message = "--plot-gap needs a bound: add --certify, or take --solver exact, diht or sdiht";
@@ -157,10 +166,13 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let training = prepared.problem().on_all_rows().map_err(|error| prepared.blame(error))?;
     let risk = training.risk.reridged(prepared.lambda)?;
     let sparsity = prepared.sparsity(k);
+    let boxed = bounds.map(|bounds| Boxed::new(&risk, training.bounds(&bounds))).transpose()?;
+    let objective: &dyn Objective = boxed.as_ref().map_or(&risk, |boxed| boxed);
     let watcher = Watcher::spinner(screen, solver.name());
-    let solution = interrupt::listening(|| solver.solve(&risk, &sparsity, None, &mut |at| watcher.iteration(at)))
+    let solution = interrupt::listening(|| solver.solve(objective, &sparsity, None, &mut |at| watcher.iteration(at)))
         .map_err(|error| prepared.blame(error))?;
     drop(watcher);
+    let held = boxed.map(|boxed| boxed.held_back(&solution)).transpose()?;
     let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
     let certified = match args.certify {
         Some(limit) => {
@@ -170,13 +182,26 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
         None => Certified::by_solver(&solution),
     };
     let bound = certified.as_ref().map(|certified| certified.bound);
-    let fitted = Fitted::new(&prepared, training.model(&solution), &solution, solver.name(), k).with_bound(bound);
+    let fitted = Fitted::new(&prepared, training.model(&solution), &solution, solver.name(), k);
+    let fitted = fitted.with_bound(bound).held_back(held);
     let picture = || certified.as_ref().map(|certified| certified.plot(&prepared.data.table.source));
     let others = [
         (&args.trace, args.trace.is_some().then(|| trace(&solution.trace))),
         (&args.plot_gap, args.plot_gap.as_ref().and_then(|_| picture())),
     ];
     deliver(args, &fitted, times, &others, screen)
+}
+
+/// What bounds on coefficients do not go with.
+fn refuse_beside_bounds(args: &FitArgs, solver: &dyn Solver) -> Result<()> {
+    let message = if solver.name() != "auto" {
+        "take --solver auto: it refits every model within them"
+    } else if args.certify.is_some() {
+        "leave out --certify: its bound knows nothing of them"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Input(format!("--nonnegative, --lower and --upper are bounds on coefficients; {message}")))
 }
 
 /// A target that is more than a number per row.
@@ -187,6 +212,7 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
         ("--groups", args.groups.is_some()),
         ("--trace", args.trace.is_some()),
         ("--offset", args.data.reading.offset.is_some()),
+        ("--nonnegative, --lower or --upper", args.bounds.given()),
     ];
     joint::fit::refuse(&task, &others)?;
     let request = joint::fit::Request {
@@ -209,6 +235,10 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
 
 /// Chooses k and the ridges, and shows the model alone.
 fn choose(args: &FitArgs, prepared: &Prepared, solver: &dyn Solver, screen: Screen) -> Result<()> {
+    if args.bounds.given() {
+        let message = "--nonnegative, --lower and --upper are for one k: say it with -k";
+        return Err(Failure::Input(message.to_string()));
+    }
     if args.certify.is_some() || args.plot_gap.is_some() {
         let message = "--certify and --plot-gap are about one k: choose first, then say it with -k";
         return Err(Failure::Input(message.to_string()));

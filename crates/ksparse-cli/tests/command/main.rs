@@ -5,6 +5,7 @@
 mod bad_input;
 mod bench;
 mod bound;
+mod bounds;
 mod claims;
 mod fit;
 mod formats;

@@ -23,6 +23,7 @@ from ._validation import (
     TAKES,
     as_matrix,
     check_alpha,
+    check_bounds,
     check_groups,
     check_k,
     check_keep,
@@ -62,6 +63,8 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         standardize: bool = False,
         keep: Any = None,
         groups: Any = None,
+        nonnegative: bool = False,
+        bounds: Any = None,
         tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -79,6 +82,8 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.standardize = standardize
         self.keep = keep
         self.groups = groups
+        self.nonnegative = nonnegative
+        self.bounds = bounds
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -182,13 +187,23 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         search = self._search(n_features)
         design = _core.Design(as_matrix(X), search["threads"])
         k, alpha = check_k(self.k, countable(n_features, search["groups"])), check_alpha(self.alpha)
+        box = check_bounds(
+            getattr(self, "nonnegative", False),
+            getattr(self, "bounds", None),
+            n_features,
+            getattr(self, "feature_names_in_", None),
+        )
         models = []
         for row, target in enumerate(targets):
             watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
             data, start = self._data(design, target, weights, added), self._start(row, n_features)
-            models.append(_core.fit(data, search, k, alpha, start, watcher.callback(), self._epochs()))
+            models.append(_core.fit(data, search, k, alpha, start, watcher.callback(), self._epochs(), box))
             watcher.close(models[-1]["message"])
         self._store(models, X.dtype)
+        if box is not None:
+            self.at_bounds_ = np.unique(np.concatenate([model["at_bounds"] for model in models]))
+        elif hasattr(self, "at_bounds_"):
+            del self.at_bounds_
         return self
 
     def _start(self, row: int, n_features: int) -> tuple[list[int], list[float], float] | None:

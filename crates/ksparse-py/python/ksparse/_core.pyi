@@ -80,6 +80,7 @@ class Solution(TypedDict):
 class Model(Solution, total=False):
     intercept: float
     lower_bound: float
+    at_bounds: Indices
 
 class Said(TypedDict):
     rounds: int
@@ -109,6 +110,7 @@ class JointData(TypedDict):
 class JointModel(Solution, total=False):
     intercept: Floats
     baselines: list[tuple[Floats, Floats, float]]
+    thresholds: Floats
     k: int
     alpha: float
     index: int
@@ -166,6 +168,7 @@ def fit(
     start: tuple[Sequence[int], Sequence[float], float] | None = None,
     callback: Callback | None = None,
     certify: int = 0,
+    bounds: tuple[Floats, Floats] | None = None,
 ) -> Model: ...
 def shard_answer(data: Data, frame: Mapping[str, Any], question: Mapping[str, Any], threads: int) -> Floats: ...
 def fit_shards(
@@ -176,6 +179,9 @@ def fit_shards(
     start: tuple[Sequence[int], Sequence[float], float] | None = None,
     callback: Callback | None = None,
 ) -> ShardedModel: ...
+def rows_of_moments(
+    gram: Floats, cross: Floats, square: float, n: int, means: tuple[Floats, float] | None = None
+) -> tuple[Floats, Floats]: ...
 def fit_joint(
     data: JointData, search: Search, k: int, alpha: float, callback: Callback | None = None
 ) -> JointModel: ...

@@ -47,6 +47,12 @@ groups : array-like or None, default=None
     by number or name (columns in none stand alone). Solvers that take groups: 'auto', 'grahtp', 'fgrahtp', 'htp',
     'iht',
     'grasp', 'fbs', 'foba', 'diht', 'sdiht'.
+nonnegative : bool, default=False
+    No coefficient below 0 (the intercept may be). With the solver 'auto'.
+bounds : pair, dict or None, default=None
+    What coefficients may be: (lower, upper), numbers or one per column, None for no bound, or a dict of such pairs by
+    column. 0 must be allowed, since columns that are not selected have it. With the solver 'auto'; coefficients that a
+    bound holds back are listed in `at_bounds_`.
 tol : float or None, default=None
     Iterative methods stop when the point moves by less than this, relatively; 'diht', 'sdiht' and 'exact' when the gap
     to their bound is less. None is the method's own default: 1e-4, 1e-6 for 'exact'. 'auto', 'fbs' and 'foba' do not
@@ -172,6 +178,9 @@ path_ : PathResult
     (a list of them, one per class, for three classes and more)."""
 
 
+LEVELS = """levels : array-like or None, default=None
+    The labels in their order, the lowest first. None is the order of numbers, or that of the alphabet."""
+
 TIES = """ties : {'efron', 'breslow'}, default='efron'
     What to do where several events share a time: take them out of the risk set one after the other, each as an even
     share of all of them, or not at all."""
@@ -222,7 +231,7 @@ def documented(cls: Class) -> Class:
     defaults = {name: parameter.default for name, parameter in taken.items()}
     own = [
         text
-        for name, text in (("loss", LOSS), ("gamma", GAMMA), ("width", WIDTH), ("ties", TIES))
+        for name, text in (("loss", LOSS), ("gamma", GAMMA), ("width", WIDTH), ("ties", TIES), ("levels", LEVELS))
         if name in defaults
     ]
     classes, joint = "class_weight" in defaults, "certify" not in defaults
@@ -233,8 +242,8 @@ def documented(cls: Class) -> Class:
         attributes = [JOINT_CV_ATTRIBUTES if joint else CV_ATTRIBUTES, *attributes]
     else:
         parameters = [K, *own, ALPHA.format(alpha=defaults["alpha"]), *common, WARM_START, CERTIFY, VERBOSE]
+    parameters = ["\n".join(_entries(text, lambda name: name in defaults)) for text in parameters]
     if joint:
-        parameters = ["\n".join(_entries(text, lambda name: name in defaults)) for text in parameters]
         attributes = ["\n".join(_entries(text, lambda name: name not in UNBOUNDED)) for text in attributes]
     text = inspect.cleandoc(cls.__doc__ or "")
     parameters, attributes = [part for part in parameters if part], [part for part in attributes if part]

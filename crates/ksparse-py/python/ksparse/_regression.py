@@ -140,7 +140,9 @@ class SparseLinearRegression(SparseRegression):
             pandas = sys.modules.get("pandas")
             rows = rows if pandas is None else pandas.DataFrame(rows, columns=names)
         fitted = clone(self).set_params(fit_intercept=False).fit(rows, y, callback=callback)
-        vars(self).update({name: value for name, value in vars(fitted).items() if name.endswith("_")})
+        for name, value in vars(fitted).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
         if centres is not None:
             self.intercept_ = float(target_mean) - float(centres @ self.coef_)
         return self

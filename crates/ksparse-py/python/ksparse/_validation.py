@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -198,6 +198,39 @@ def check_groups(groups: Any, n_features: int, names: Any = None) -> list[list[i
     if (seen > 1).any():
         raise ValueError(f"groups has column {int(np.flatnonzero(seen > 1)[0])} twice: groups must not overlap.")
     return [part for part in found if len(part) > 1]
+
+
+def check_bounds(
+    nonnegative: Any, bounds: Any, n_features: int, names: Any = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Lower and upper bounds of the coefficients: a pair for all columns or lists of them, or pairs by column."""
+    if bounds is None and not nonnegative:
+        return None
+    lower, upper = np.full(n_features, -np.inf), np.full(n_features, np.inf)
+    if isinstance(bounds, Mapping):
+        for column, (low, high) in bounds.items():
+            (j,) = check_keep([column], n_features, names)
+            lower[j] = -np.inf if low is None else low
+            upper[j] = np.inf if high is None else high
+    elif bounds is not None:
+        try:
+            low, high = bounds
+        except (TypeError, ValueError):
+            raise ValueError(
+                "bounds must be a pair (lower, upper), of numbers or of one per column, or a dict of pairs by column."
+            ) from None
+        lower[:] = -np.inf if low is None else low
+        upper[:] = np.inf if high is None else high
+    if nonnegative:
+        lower = np.maximum(lower, 0.0)
+    crossed = np.flatnonzero(lower > upper)
+    if crossed.size:
+        j = crossed[0]
+        raise ValueError(
+            f"the lower bound {lower[j]:g} of column {j} is above its upper bound {upper[j]:g}: "
+            "exchange them, or leave one out."
+        )
+    return lower, upper
 
 
 def countable(n_features: int, groups: Sequence[Sequence[int]]) -> int:

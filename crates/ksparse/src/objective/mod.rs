@@ -1,24 +1,28 @@
 //! The function to minimise: all that a solver sees.
 //!
 //! [`Risk`] is the empirical risk of a design and a loss, [`JointRisk`] that of a loss of all predictions together;
-//! [`Custom`] wraps a user's own value-and-gradient function; anything else implements [`Objective`], whose optional
+//! [`Boxed`] is another objective within bounds; [`Custom`] wraps a user's own value-and-gradient function; anything else implements [`Objective`], whose optional
 //! methods unlock the faster paths of the solvers. An objective is asked for a [`Point`]: f at one x, with what was
 //! computed on the way kept. Everything evaluated may fail; solvers hand the error to their caller.
 
+mod boxed;
 mod custom;
 mod from_gradients;
 mod joint;
 mod model;
+mod moments;
 mod point;
 mod profile;
 mod risk;
 mod samples;
 mod shards;
 
+pub use boxed::{Bounds, Boxed};
 pub use custom::Custom;
 pub use from_gradients::FromGradients;
 pub use joint::JointRisk;
 pub use model::LinearModel;
+pub use moments::Moments;
 pub use point::{FirstOrder, Hessian, Point};
 pub use profile::{BlockCost, Profile};
 pub use risk::Risk;

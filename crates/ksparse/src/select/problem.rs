@@ -3,7 +3,7 @@
 use crate::design::{Design, Rows, Scaled};
 use crate::error::{Error, Result, check_finite, check_len, check_option};
 use crate::loss::Loss;
-use crate::objective::{LinearModel, Risk};
+use crate::objective::{Bounds, LinearModel, Risk};
 use crate::solver::Solution;
 use std::borrow::Cow;
 
@@ -122,6 +122,14 @@ pub struct Training<'a> {
 }
 
 impl Training<'_> {
+    /// Bounds on the coefficients of the original columns as bounds on those of the risk.
+    pub fn bounds(&self, bounds: &Bounds) -> Bounds {
+        match &self.scaling {
+            Some((_, scale)) => bounds.scaled(scale),
+            None => bounds.clone(),
+        }
+    }
+
     /// A solution of the risk (at any ridge) as a model of the original columns.
     pub fn model(&self, solution: &Solution) -> LinearModel {
         let model = self.risk.model(solution);

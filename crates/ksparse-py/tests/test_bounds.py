@@ -1,0 +1,56 @@
+"""Signs and boxes of coefficients."""
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear, nnls
+
+import ksparse
+
+
+def data(n=80, p=6, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    return X, X @ [2.0, -3.0, 0.5, 0.0, 1.0, -0.2] + 0.1 * random.normal(size=n)
+
+
+def test_at_all_columns_it_is_scipys():
+    X, y = data()
+    ours = ksparse.SparseLinearRegression(k=6, nonnegative=True, fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, nnls(X, y)[0], atol=1e-8)
+    lower, upper = np.full(6, -1.0), np.array([1.0, 1.0, 0.3, 1.0, 2.0, 0.0])
+    ours = ksparse.SparseLinearRegression(k=6, bounds=(lower, upper), fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, lsq_linear(X, y, (lower, upper), tol=1e-14).x, atol=1e-6)
+    assert {0, 1, 2} <= set(ours.at_bounds_)
+
+
+@pytest.mark.parametrize(
+    "estimator", [ksparse.SparseLinearRegression, ksparse.SparseLogisticRegression, ksparse.SparsePoissonRegression]
+)
+def test_coefficients_stay_within_bounds(estimator):
+    X, y = data()
+    if estimator is ksparse.SparseLogisticRegression:
+        y = np.where(y > 0, "yes", "no")
+    elif estimator is ksparse.SparsePoissonRegression:
+        y = np.round(np.exp(0.3 * y))
+    for standardize in (False, True):
+        model = estimator(k=3, alpha=0.01, bounds={1: (0, None), 0: (None, 0.2)}, standardize=standardize).fit(X, y)
+        coef = np.ravel(model.coef_)
+        assert coef[1] >= 0 and coef[0] <= 0.2 + 1e-12
+    signs = estimator(k=3, alpha=0.01, nonnegative=True).fit(X, y)
+    assert (signs.coef_ >= 0).all() and np.count_nonzero(signs.coef_) <= 3
+
+
+def test_bounds_that_cannot_be_are_refused():
+    X, y = data()
+    for bounds, words in [
+        ((1, 2), "leave out 0"),
+        ((2, 1), "above its upper bound"),
+        ({0: (2, 1)}, "above its upper bound"),
+        (3, "must be a pair"),
+        ((np.nan, 1), "not a number"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            ksparse.SparseLinearRegression(k=2, bounds=bounds).fit(X, y)
+    with pytest.raises(ValueError, match="solver='auto'"):
+        ksparse.SparseLinearRegression(k=2, nonnegative=True, solver="iht").fit(X, y)
+    assert not hasattr(ksparse.SparseLinearRegression(k=2).fit(X, y), "at_bounds_")

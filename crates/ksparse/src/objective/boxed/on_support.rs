@@ -1,0 +1,153 @@
+//! f within bounds on a fixed support: projected Newton.
+//!
+//! ```text
+//! held:  x_j at a bound, -g_j pointing out of the box         d = -H_ff^-1 g_f over the others, 0 for those held
+//! x(s) = x + s d, moved back into the box;     s = 1, 1/2, ... until f(x(s)) <= f(x) + 1e-4 g'(x(s) - x)
+//! ```
+//!
+//! Who is held is settled at every step, so that coordinates reach their bounds and leave them many at a time
+//! (Bertsekas). Once nobody does, the steps are Newton's.
+
+use super::Bounds;
+use crate::error::Result;
+use crate::linalg::{Cholesky, MatrixMut};
+use crate::restricted::{Ended, Form, InnerOptions, Line, Outcome, Restricted, Second};
+use faer::Mat;
+
+/// f on a support, and the bounds there.
+pub(super) struct RestrictedBoxed<'a> {
+    inner: Box<dyn Restricted + 'a>,
+    all: &'a Bounds,
+    bounds: Bounds,
+}
+
+impl<'a> RestrictedBoxed<'a> {
+    pub fn new(inner: Box<dyn Restricted + 'a>, all: &'a Bounds, support: &[usize]) -> Self {
+        Self { inner, all, bounds: all.pick(support) }
+    }
+
+    /// The direction over the coordinates that are not held; without second derivatives so much of the gradient.
+    fn direction(&mut self, gradient: &[f64], moving: &[usize], length: f64) -> Result<Vec<f64>> {
+        let k = gradient.len();
+        let mut step: Vec<f64> = moving.iter().map(|&j| -gradient[j]).collect();
+        if let Some(hessian) = self.inner.second().hessian() {
+            let mut whole = Mat::zeros(k, k);
+            hessian.matrix(MatrixMut::over(&mut whole))?;
+            let mut majorant = vec![0.0; k];
+            if (0..k).any(|j| whole[(j, j)] <= 0.0) {
+                hessian.majorant(&mut majorant)?;
+            }
+            // Coordinates ascend, so a lower triangle stays one.
+            let entry = |a: usize, b: usize| {
+                let (row, column) = (moving[a.max(b)], moving[a.min(b)]);
+                let flat = row == column && whole[(row, row)] <= 0.0;
+                if flat { majorant[row] } else { whole[(row, column)] }
+            };
+            let part = Mat::from_fn(moving.len(), moving.len(), entry);
+            Cholesky::new(part, None).solve(&mut step);
+        } else {
+            step.iter_mut().for_each(|s| *s *= length);
+        }
+        let mut direction = vec![0.0; k];
+        moving.iter().zip(step).for_each(|(&j, s)| direction[j] = s);
+        Ok(direction)
+    }
+}
+
+impl Restricted for RestrictedBoxed<'_> {
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+
+    fn change(&mut self, support: &[usize]) -> Result<bool> {
+        let changed = self.inner.change(support)?;
+        if changed {
+            self.bounds = self.all.pick(support);
+        }
+        Ok(changed)
+    }
+
+    fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        self.inner.move_to(x, gradient)
+    }
+
+    fn second(&mut self) -> Second<'_> {
+        self.inner.second()
+    }
+
+    fn line<'b>(&'b mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'b>> {
+        self.inner.line(x, direction)
+    }
+
+    fn product_cost(&self) -> Option<f64> {
+        self.inner.product_cost()
+    }
+
+    fn form(&self) -> Form {
+        Form { quadratic: false, ..self.inner.form() }
+    }
+
+    fn minimise(&mut self, x: &mut [f64], options: &InnerOptions) -> Result<Option<Outcome>> {
+        let form = self.inner.form();
+        let size = form.size.abs();
+        let k = x.len();
+        x.iter_mut().enumerate().for_each(|(j, x)| *x = self.bounds.clamp(j, *x));
+        let mut gradient = vec![0.0; k];
+        let mut value = self.inner.move_to(x, &mut gradient)?;
+        let outcome = |value, iterations, ended| Ok(Some(Outcome { value, iterations, ended }));
+        if !value.is_finite() || gradient.iter().any(|g| !g.is_finite()) {
+            return outcome(value, 0, Ended::NotFinite);
+        }
+        let (mut trial, mut slopes, mut length) = (x.to_vec(), gradient.clone(), 1.0);
+        // Steps along the gradient are many and cheap.
+        let steps = if matches!(self.inner.second(), Second::None) { 50 } else { 1 } * options.max_iterations;
+        for iteration in 0..steps {
+            options.cancel.ask()?;
+            if form.tail && value <= 1e-9 * size {
+                return outcome(value, iteration, Ended::Unattained);
+            }
+            let moving: Vec<usize> = (0..k).filter(|&j| !self.bounds.holds(j, x[j], gradient[j])).collect();
+            let direction = self.direction(&gradient, &moving, length)?;
+            let decrement: f64 = -moving.iter().map(|&j| gradient[j] * direction[j]).sum::<f64>();
+            let enough = options.tolerance * value.abs().max(1e-4 * size);
+            if moving.is_empty() || decrement <= 0.0 {
+                return outcome(value, iteration, Ended::Converged);
+            }
+            if value - decrement > options.abandon_above {
+                return outcome(value, iteration, Ended::Abandoned);
+            }
+            let (mut step, mut reached) = (1.0, None);
+            let last = 0.5 * decrement <= enough;
+            while step > 1e-12 {
+                let mut fall = 0.0;
+                for j in 0..k {
+                    trial[j] = self.bounds.clamp(j, x[j] + step * direction[j]);
+                    fall += gradient[j] * (trial[j] - x[j]);
+                }
+                let there = self.inner.move_to(&trial, &mut slopes)?;
+                if there <= value + 1e-4 * fall || (last && there <= value) {
+                    reached = Some(there);
+                    break;
+                }
+                step *= if last { 0.0 } else { 0.5 };
+            }
+            let Some(there) = reached else {
+                self.inner.move_to(x, &mut gradient)?;
+                return outcome(value, iteration, Ended::Converged);
+            };
+            // A last step that was cut off at a bound leaves more to be had.
+            let whole = trial.iter().zip(&*x).zip(&direction).all(|((t, x), d)| *t == x + step * d);
+            // The inverse of the curvature along the step (Barzilai and Borwein).
+            let moved = || trial.iter().zip(&*x).map(|(t, x)| t - x);
+            let bend: f64 = moved().zip(slopes.iter().zip(&gradient)).map(|(m, (s, g))| m * (s - g)).sum();
+            length = if bend > 0.0 { moved().map(|m| m * m).sum::<f64>() / bend } else { length };
+            x.copy_from_slice(&trial);
+            value = there;
+            std::mem::swap(&mut gradient, &mut slopes);
+            if last && whole {
+                return outcome(value, iteration + 1, Ended::Converged);
+            }
+        }
+        outcome(value, steps, Ended::MaxIterations)
+    }
+}
