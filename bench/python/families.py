@@ -4,8 +4,9 @@
 
 Needs ksparse and abess. Data are simulated here (p = 1000, independent columns or correlated by 0.7 with their
 neighbours), both packages get the same arrays and k, one thread each, their defaults otherwise; ksparse also with the
-least effort (`solver_options={"effort": "quick"}`). The time is the CPU seconds of the first fit. The judge is this file: the support of each answer is refitted by SciPy under one objective,
-mean loss + 1e-5 / 2 ||w||^2 with free intercepts, and nothing that a package claims of itself is used.
+least effort (`solver_options={"effort": "quick"}`). The time is the CPU seconds of the first fit. The judge is this
+file: the support of each answer is refitted by SciPy under one objective, mean loss + 1e-5 / 2 ||w||^2 with free
+intercepts, and nothing that a package claims of itself is used.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     families_real.py <folder> [names] > table.md
 
-Needs ksparse, scikit-learn and scikit-survival. Every row is five-fold: all choices (k and the ridge, or the strength of
-the penalty) are made by cross-validation within the training rows, columns standardised by them.
+Needs ksparse, scikit-learn and scikit-survival. Every row is five-fold: all choices (k and the ridge, or the strength
+of the penalty) are made by cross-validation within the training rows, columns standardised by them.
 
 | file | ours | theirs |
 |---|---|---|
@@ -53,7 +53,8 @@ def classes(folder: Path, name: str) -> str:
     ours = make_pipeline(StandardScaler(), ksparse.SparseMultinomialRegressionCV(random_state=0, rule="lean"))
     lasso = LogisticRegression(solver="saga", l1_ratio=1.0, max_iter=300, tol=1e-2)
     grid = {"logisticregression__C": np.logspace(-2, 1.5, 8)}
-    theirs = GridSearchCV(make_pipeline(StandardScaler(), lasso), grid, cv=StratifiedKFold(3, shuffle=True, random_state=0))
+    splits = StratifiedKFold(3, shuffle=True, random_state=0)
+    theirs = GridSearchCV(make_pipeline(StandardScaler(), lasso), grid, cv=splits)
     results = []
     for model in (ours, theirs):
         errors, counts, clock = [], [], time.process_time()

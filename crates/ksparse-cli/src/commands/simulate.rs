@@ -80,7 +80,8 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub format: Option<String>,
 
-    /// Write the true model here, as a model file (precision: the edges; multinomial, ordinal, cox: the coefficients, as JSON)
+    /// Write the true model here, as a model file (precision: the edges; multinomial, ordinal,
+    /// cox: the coefficients, as JSON)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub truth: Option<PathBuf>,
 }

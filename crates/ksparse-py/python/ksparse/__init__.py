@@ -7,10 +7,11 @@ Everything refers to one objective, a mean and not a sum::
 with sample weights c and an intercept b that is neither penalised nor counted in k.
 
 Estimators: `SparseLinearRegression`, `SparseRobustRegression`, `SparsePoissonRegression`, `SparseGammaRegression`,
-`SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, `SparseMultinomialRegression`, `SparseOrdinalRegression`,
-`SparseMultiTaskRegression` (several responses), `SparseCoxRegression` (survival times), `SparsePrecision` (networks),
-and their ``...CV`` versions, which choose k and alpha. A function of your own: `minimize`. All k of a sequence:
-`path`. How far from the best a fit can be: `certify`. Pictures: `plot_path`, `plot_graph`, `plot_gap`.
+`SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, `SparseMultinomialRegression`,
+`SparseOrdinalRegression` (classes in an order), `SparseMultiTaskRegression` (several responses), `SparseCoxRegression`
+(survival times), `SparsePrecision` (networks), and their ``...CV`` versions, which choose k and alpha. A function of
+your own: `minimize`. All k of a sequence: `path`. How far from the best a fit can be: `certify`. Pictures:
+`plot_path`, `plot_graph`, `plot_gap`.
 """
 
 from . import datasets

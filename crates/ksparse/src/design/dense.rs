@@ -145,11 +145,7 @@ impl<T: Entry> Design for Dense<'_, T> {
             let which: Vec<usize> = (b * BLOCK..b * BLOCK + out.len() / outputs).collect();
             transposed_product(&self.collect(&which), r, outputs, out);
         };
-        if worth_splitting(self.values.len() * outputs) {
-            out.par_chunks_mut(BLOCK * outputs).enumerate().for_each(fill);
-        } else {
-            out.chunks_mut(BLOCK * outputs).enumerate().for_each(fill);
-        }
+        in_chunks(self.values.len() * outputs, BLOCK * outputs, out, fill);
     }
 
     fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
@@ -313,11 +309,7 @@ impl<T: Entry> Columns for DenseColumns<'_, T> {
             let out = MatMut::from_row_major_slice_mut(out, rows, outputs);
             matmul::matmul(out, Accum::Replace, a.subrows(b * PANEL, rows), x, 1.0, Par::Seq);
         };
-        if worth_splitting(n * k * outputs) {
-            out.par_chunks_mut(PANEL * outputs).enumerate().for_each(fill);
-        } else {
-            out.chunks_mut(PANEL * outputs).enumerate().for_each(fill);
-        }
+        in_chunks(n * k * outputs, PANEL * outputs, out, fill);
     }
 
     fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
@@ -326,11 +318,7 @@ impl<T: Entry> Columns for DenseColumns<'_, T> {
             let columns = &self.values[b * TILE * n..(b * TILE + out.len() / outputs) * n];
             transposed_product(columns, r, outputs, out);
         };
-        if worth_splitting(self.values.len() * outputs) {
-            out.par_chunks_mut(TILE * outputs).enumerate().for_each(fill);
-        } else {
-            out.chunks_mut(TILE * outputs).enumerate().for_each(fill);
-        }
+        in_chunks(self.values.len() * outputs, TILE * outputs, out, fill);
     }
 
     fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
@@ -371,6 +359,15 @@ impl<T: Entry> Columns for DenseColumns<'_, T> {
         let (n, k) = (self.design.nrows as f64, self.support.len() as f64);
         // A blocked product runs several times faster per multiply-add than a pass over memory.
         Costs { product: n * k, gram: n * k * k / 2.0 / 6.0 }
+    }
+}
+
+/// Fills a slice in chunks of a size, side by side where the operations are worth it.
+fn in_chunks(operations: usize, size: usize, out: &mut [f64], fill: impl Fn((usize, &mut [f64])) + Sync + Send) {
+    if worth_splitting(operations) {
+        out.par_chunks_mut(size).enumerate().for_each(fill);
+    } else {
+        out.chunks_mut(size).enumerate().for_each(fill);
     }
 }
 

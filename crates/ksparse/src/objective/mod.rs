@@ -1,9 +1,10 @@
 //! The function to minimise: all that a solver sees.
 //!
 //! [`Risk`] is the empirical risk of a design and a loss, [`JointRisk`] that of a loss of all predictions together;
-//! [`Boxed`] is another objective within bounds; [`Custom`] wraps a user's own value-and-gradient function; anything else implements [`Objective`], whose optional
-//! methods unlock the faster paths of the solvers. An objective is asked for a [`Point`]: f at one x, with what was
-//! computed on the way kept. Everything evaluated may fail; solvers hand the error to their caller.
+//! [`Boxed`] is another objective within bounds; [`Custom`] wraps a user's own value-and-gradient function; anything
+//! else implements [`Objective`], whose optional methods unlock the faster paths of the solvers. An objective is asked
+//! for a [`Point`]: f at one x, with what was computed on the way kept. Everything evaluated may fail; solvers hand the
+//! error to their caller.
 
 mod boxed;
 mod custom;
