@@ -94,6 +94,7 @@ fn refuse(args: &FitArgs) -> Result<()> {
         ("--certify", args.certify.is_some()),
         ("--plot-gap", args.plot_gap.is_some()),
         ("--groups", args.groups.is_some()),
+        ("--nonnegative, --lower or --upper", args.bounds.given()),
         ("--target-file", args.data.reading.target_file.is_some()),
     ];
     match others.iter().find(|(_, given)| *given) {
