@@ -56,6 +56,11 @@ impl<'a, T: Entry> Dense<'a, T> {
         &rows[i * self.ncols..(i + 1) * self.ncols]
     }
 
+    /// All entries, column after column.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
     /// One column.
     pub fn column(&self, j: usize) -> &[T] {
         &self.values[j * self.nrows..(j + 1) * self.nrows]
@@ -149,9 +154,7 @@ impl<T: Entry> Design for Dense<'_, T> {
     }
 
     fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
-        for (o, &j) in out.iter_mut().zip(columns) {
-            *o = kernels::dot(self.column(j), r);
-        }
+        out.iter_mut().zip(columns).for_each(|(o, &j)| *o = kernels::dot(self.column(j), r));
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
@@ -159,9 +162,7 @@ impl<T: Entry> Design for Dense<'_, T> {
     }
 
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
-        for (o, &j) in out.iter_mut().zip(columns) {
-            *o = kernels::weighted_square(self.column(j), weights);
-        }
+        out.iter_mut().zip(columns).for_each(|(o, &j)| *o = kernels::weighted_square(self.column(j), weights));
     }
 
     fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]) {

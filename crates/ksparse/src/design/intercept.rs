@@ -1,6 +1,6 @@
 //! A last column that is the same everywhere.
 
-use super::{Columns, Costs, Design, Occupied, add_to_rows, totals};
+use super::{Columns, Costs, Design, Occupied, Traffic, add_to_rows, totals};
 use crate::error::Result;
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
@@ -184,6 +184,10 @@ impl<D: Design> Design for WithIntercept<D> {
 
     fn health(&self) -> Result<()> {
         self.inner.health()
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        self.inner.traffic()
     }
 
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {

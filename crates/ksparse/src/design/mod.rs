@@ -18,6 +18,7 @@ mod recentred;
 mod rows;
 mod scaled;
 mod sparse;
+mod traffic;
 
 pub use crate::kernels::Entry;
 pub use dense::Dense;
@@ -27,6 +28,7 @@ pub(crate) use recentred::Recentred;
 pub use rows::Rows;
 pub use scaled::Scaled;
 pub use sparse::Sparse;
+pub use traffic::Traffic;
 
 use crate::error::Result;
 use crate::linalg::MatrixMut;
@@ -107,6 +109,11 @@ pub trait Design: Send + Sync {
     /// after it, means nothing; whoever evaluates something from products asks before using it. A matrix in memory is
     /// always well.
     fn health(&self) -> Result<()>;
+
+    /// What has travelled so far, where the matrix lies on a device.
+    fn traffic(&self) -> Option<Traffic> {
+        None
+    }
 }
 
 /// The columns of a design that have entries; see [`Design::occupied`].
@@ -302,6 +309,9 @@ macro_rules! delegate {
             }
             fn health(&self) -> Result<()> {
                 (**self).health()
+            }
+            fn traffic(&self) -> Option<Traffic> {
+                (**self).traffic()
             }
         }
     };

@@ -1,6 +1,6 @@
 //! Some columns of a design.
 
-use super::{Columns, Design};
+use super::{Columns, Design, Traffic};
 use crate::error::Result;
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
@@ -107,5 +107,9 @@ impl Design for Picked<'_> {
 
     fn health(&self) -> Result<()> {
         self.inner.health()
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        self.inner.traffic()
     }
 }

@@ -7,7 +7,7 @@
 mod columns;
 
 use super::moments::{Moments, column_moments, may_be_far};
-use super::{Columns, Dense, Design, cross};
+use super::{Columns, Dense, Design, Traffic, cross};
 use crate::error::Result;
 use crate::kernels;
 use crate::linalg::MatrixMut;
@@ -286,6 +286,10 @@ impl<D: Design> Design for Recentred<D> {
 
     fn health(&self) -> Result<()> {
         self.inner.health()
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        self.inner.traffic()
     }
 
     fn cost(&self) -> f64 {

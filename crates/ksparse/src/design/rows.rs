@@ -1,6 +1,6 @@
 //! Some rows of a design, in any order, repeats allowed.
 
-use super::{Columns, Costs, Design};
+use super::{Columns, Costs, Design, Traffic};
 use crate::error::{Error, Result};
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
@@ -126,6 +126,10 @@ impl<D: Design> Design for Rows<D> {
 
     fn health(&self) -> Result<()> {
         self.inner.health()
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        self.inner.traffic()
     }
 
     fn row(&self, i: usize, out: &mut Vec<(usize, f64)>) {

@@ -1,6 +1,6 @@
 //! Centring and scaling without touching the stored matrix.
 
-use super::{Columns, Costs, Design, Occupied, Recentred, add_to_rows, totals};
+use super::{Columns, Costs, Design, Occupied, Recentred, Traffic, add_to_rows, totals};
 use crate::error::{Error, Result, check_finite, check_len, check_weights};
 use crate::linalg::MatrixMut;
 use crate::sparsity::SparseRef;
@@ -238,6 +238,10 @@ impl<D: Design> Design for Scaled<D> {
 
     fn health(&self) -> Result<()> {
         self.inner.health()
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        self.inner.traffic()
     }
 
     /// Every entry of the row that is not zero after centring: all p of them, if all columns are centred.

@@ -14,7 +14,7 @@ mod on_support;
 mod point;
 
 use super::{BlockCost, LinearModel, Objective, Point, Profile};
-use crate::design::{Design, Picked, Scaled, WithIntercept};
+use crate::design::{Design, Picked, Scaled, Traffic, WithIntercept};
 use crate::error::{Error, Result, check_len, check_option};
 use crate::loss::{JointLoss, Smoothness};
 use crate::restricted::Restricted;
@@ -291,6 +291,10 @@ impl Objective for JointRisk<'_> {
         let restricted = RestrictedJoint::new(self, support);
         self.design.health()?;
         Ok(Box::new(restricted))
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        self.design.traffic()
     }
 
     fn narrowed<'b>(&'b self, coordinates: &[usize]) -> Result<Option<Box<dyn Objective + 'b>>> {

@@ -30,6 +30,7 @@ pub use risk::Risk;
 pub use samples::Samples;
 pub use shards::{Blocks, Communication, Frame, Question, Rounds, Shard, Summed, SummedOptions, Tree};
 
+use crate::design::Traffic;
 use crate::error::Result;
 use crate::loss::Smoothness;
 use crate::restricted::Restricted;
@@ -111,6 +112,11 @@ pub trait Objective: Send + Sync {
     /// An upper bound on the curvature of f along `s`-sparse directions (M_s), for the theoretical step.
     fn smoothness(&self, _s: usize) -> Result<Smoothness> {
         Ok(if self.profile().corners { Smoothness::Corners } else { Smoothness::Unbounded })
+    }
+
+    /// What has travelled so far, where the data lie on a device.
+    fn traffic(&self) -> Option<Traffic> {
+        None
     }
 
     /// The samples f is a mean over, for methods that draw from them or work on a dual; `None` for other functions.

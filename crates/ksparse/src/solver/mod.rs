@@ -73,6 +73,7 @@ pub use svrght::Svrght;
 pub use working_set::WorkingSet;
 
 use crate::cancel::Cancel;
+use crate::design::Traffic;
 use crate::error::{Remedy, Result, check_option};
 use crate::objective::Objective;
 use crate::sparsity::{SparseRef, Sparsity};
@@ -213,6 +214,8 @@ pub struct TraceRow {
     pub dual: Option<f64>,
     /// Seconds since the solver was called.
     pub seconds: f64,
+    /// What has travelled since then, where the data lie on a device.
+    pub traffic: Option<Traffic>,
 }
 
 /// Why a solver stopped. Files, JSON and Python spell it as [`code`](Self::code) does.

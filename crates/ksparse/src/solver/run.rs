@@ -6,6 +6,7 @@ mod known;
 pub(super) use iterate::Iterate;
 
 use super::{Limits, Progress, Solution, Status, TraceRow};
+use crate::design::Traffic;
 use crate::error::{Error, Result, SMOOTH_OR_RIDGE, check_finite, check_squares};
 use crate::objective::{Objective, Point};
 use crate::restricted::{self, Ended, InnerOptions, Restricted};
@@ -26,6 +27,7 @@ pub(super) struct Run<'a> {
     watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
     trace: Vec<TraceRow>,
     started: Instant,
+    before: Option<Traffic>,
     /// The lower bound to report with the next points, where the method knows one.
     pub dual: Option<f64>,
     /// f(0), once somebody asks.
@@ -89,6 +91,7 @@ impl<'a> Run<'a> {
             watch,
             trace: Vec::new(),
             started: Instant::now(),
+            before: objective.traffic(),
             dual: None,
             at_zero: OnceCell::new(),
             spare: RefCell::new(None),
@@ -295,17 +298,23 @@ impl<'a> Run<'a> {
     /// Adds a row to the trace; returns how many coordinates entered.
     pub fn write(&mut self, before: &Iterate, after: &Iterate, step: Option<f64>) -> usize {
         let common = after.support.iter().filter(|j| before.support.binary_search(j).is_ok()).count();
-        let row = TraceRow {
+        let (entered, left) = (after.support.len() - common, before.support.len() - common);
+        self.trace.push(TraceRow { step, dual: self.dual, left, ..self.row(after, entered) });
+        entered
+    }
+
+    /// A row of the trace for a point.
+    fn row(&self, at: &Iterate, entered: usize) -> TraceRow {
+        TraceRow {
             iteration: self.iterations,
-            value: after.value,
-            entered: after.support.len() - common,
-            left: before.support.len() - common,
-            step,
-            dual: self.dual,
+            value: at.value,
+            entered,
+            left: 0,
+            step: None,
+            dual: None,
             seconds: self.started.elapsed().as_secs_f64(),
-        };
-        self.trace.push(row);
-        row.entered
+            traffic: self.before.and_then(|before| Some(self.objective.traffic()?.since(before))),
+        }
     }
 
     /// Shows the watcher where the run stands; `Some` when a limit or the watcher ends it.
@@ -353,15 +362,7 @@ impl<'a> Run<'a> {
 
     /// One of several answers of this run, as if it had been found at once.
     pub fn answer(&self, at: Iterate, status: Status) -> Result<Solution> {
-        let row = TraceRow {
-            iteration: self.iterations,
-            value: at.value,
-            entered: at.support.len(),
-            left: 0,
-            step: None,
-            dual: None,
-            seconds: self.started.elapsed().as_secs_f64(),
-        };
+        let row = self.row(&at, at.support.len());
         self.solution(at, status, vec![row])
     }
 

@@ -3,6 +3,7 @@
 use super::Risk;
 use super::on_support::RestrictedRisk;
 use super::point::RiskPoint;
+use crate::design::Traffic;
 use crate::error::Result;
 use crate::loss::Smoothness;
 use crate::objective::{BlockCost, Objective, Point, Profile, Samples};
@@ -43,6 +44,10 @@ impl Objective for Risk<'_> {
         let restricted = RestrictedRisk::new(self, support);
         self.design.health()?;
         Ok(Box::new(restricted))
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        self.design.traffic()
     }
 
     fn narrowed<'b>(&'b self, coordinates: &[usize]) -> Result<Option<Box<dyn Objective + 'b>>> {
