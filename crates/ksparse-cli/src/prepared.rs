@@ -1,6 +1,7 @@
 //! Everything a fit needs before a solver is called: data, task, ridge, columns to keep, groups.
 
 use crate::args::data::ReadingArgs;
+use crate::args::device::DeviceArgs;
 use crate::args::loss::LossArgs;
 use crate::args::parse::Words;
 use crate::data::{Data, Task};
@@ -8,6 +9,7 @@ use crate::failure::{Failure, Result, worded};
 use crate::report::count;
 use crate::screen::Screen;
 use ksparse::Sparsity;
+use ksparse::design::Design;
 use ksparse::select::Problem;
 use ksparse::sparsity::Partition;
 use ksparse_io::Table;
@@ -25,6 +27,8 @@ pub struct Prepared {
     pub offset: Option<String>,
     pub intercept: bool,
     pub standardize: bool,
+    /// The matrix once more, on a device.
+    there: Option<Box<dyn Design>>,
 }
 
 impl Prepared {
@@ -51,7 +55,18 @@ impl Prepared {
             offset,
             intercept: !loss.no_intercept,
             standardize: loss.standardize,
+            there: None,
         })
+    }
+
+    /// With the matrix where it was asked for.
+    pub fn on(mut self, device: &DeviceArgs) -> Result<Self> {
+        self.there = device.bring(&self.data.table)?;
+        Ok(self)
+    }
+
+    fn design(&self) -> &dyn Design {
+        self.there.as_deref().unwrap_or_else(|| self.data.table.design())
     }
 
     /// The library's view of it.
@@ -61,7 +76,7 @@ impl Prepared {
             offset: self.data.table.offset.as_deref(),
             intercept: self.intercept,
             standardize: self.standardize,
-            ..Problem::new(self.data.table.design(), &self.task.y, &*self.task.loss)
+            ..Problem::new(self.design(), &self.task.y, &*self.task.loss)
         }
     }
 

@@ -1,5 +1,6 @@
 //! `_core.Design`: X, made once for all that is fitted to it, every class, fold and cell.
 
+use crate::cuda;
 use crate::error::to_py;
 use crate::matrix::{AnyView, Matrix};
 use crate::pool;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 pub struct Design(Kept);
 
 enum Kept {
-    /// Transposed.
+    /// Transposed, or on a device.
     Copy(Arc<dyn design::Design>),
     /// The user's own memory, which can be read as it lies.
     Original(Py<PyAny>),
@@ -20,11 +21,19 @@ enum Kept {
 
 #[pymethods]
 impl Design {
-    /// `matrix` is one of the forms that `matrix.rs` lists; so many threads transpose it, where it must be.
+    /// `matrix` is one of the forms that `matrix.rs` lists, or describes memory of a CUDA device (`cuda.rs`); so many
+    /// threads transpose it, where it must be. With the number of a device it is copied there.
     #[new]
-    fn new(py: Python<'_>, matrix: Bound<'_, PyAny>, threads: usize) -> PyResult<Self> {
+    #[pyo3(signature = (matrix, threads, device=None))]
+    fn new(py: Python<'_>, matrix: Bound<'_, PyAny>, threads: usize, device: Option<usize>) -> PyResult<Self> {
+        if let Some(design) = cuda::described(&matrix)? {
+            return Ok(Self(Kept::Copy(design)));
+        }
         let held: Matrix<'_> = matrix.extract()?;
         let view = held.view()?;
+        if let Some(number) = device {
+            return Ok(Self(Kept::Copy(cuda::brought(py, view, number)?)));
+        }
         let pool = pool::lend(threads).map_err(to_py)?;
         let turned = py.detach(|| pool.run(|| view.turned())).map_err(to_py)?;
         Ok(Self(turned.map_or_else(|| Kept::Original(matrix.unbind()), Kept::Copy)))

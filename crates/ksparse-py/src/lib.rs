@@ -8,6 +8,7 @@
 mod bound;
 mod choice;
 mod choosing;
+mod cuda;
 mod design;
 mod error;
 mod fit;

@@ -1,6 +1,7 @@
 //! What Python gets back, dictionaries of numbers and arrays; and lists of row numbers, which it hands in.
 
 use crate::supervise::Report;
+use ksparse::design::Traffic;
 use ksparse::select::Split;
 use ksparse::{LinearModel, Solution};
 use numpy::{IntoPyArray, PyReadonlyArray1};
@@ -18,6 +19,15 @@ pub fn solution<'py>(py: Python<'py>, solution: Solution) -> PyResult<Bound<'py,
     trace.set_item("left", rows.iter().map(|row| row.left as i64).collect::<Vec<_>>().into_pyarray(py))?;
     trace.set_item("step", rows.iter().map(|row| row.step.unwrap_or(f64::NAN)).collect::<Vec<_>>().into_pyarray(py))?;
     trace.set_item("seconds", rows.iter().map(|row| row.seconds).collect::<Vec<_>>().into_pyarray(py))?;
+    // What travelled to and from a device, where X lies on one.
+    if !rows.is_empty() && rows.iter().all(|row| row.traffic.is_some()) {
+        let counted = |count: fn(&Traffic) -> u64| -> Vec<i64> {
+            rows.iter().filter_map(|row| row.traffic.as_ref()).map(|traffic| count(traffic) as i64).collect()
+        };
+        trace.set_item("launches", counted(|traffic| traffic.launches).into_pyarray(py))?;
+        trace.set_item("uploaded_bytes", counted(|traffic| traffic.uploaded).into_pyarray(py))?;
+        trace.set_item("downloaded_bytes", counted(|traffic| traffic.downloaded).into_pyarray(py))?;
+    }
     out.set_item("trace", trace)?;
     out.set_item("objective", solution.value)?;
     out.set_item("n_iter", solution.iterations)?;

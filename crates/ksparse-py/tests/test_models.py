@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
 
 import ksparse
-from ksparse import _base, _certify, _core, _path, _precision, _search
+from ksparse import _base, _certify, _core, _path, _precision, _search, _validation
 
 
 def test_cross_validation_finds_the_planted_columns(regression):
@@ -83,7 +83,7 @@ def test_the_matrix_is_turned_once(monkeypatch):
         return made[-1]
 
     counting = types.SimpleNamespace(**{**vars(_core), "Design": design})
-    for module in (_base, _certify, _path, _precision, _search):
+    for module in (_base, _certify, _path, _precision, _search, _validation):
         monkeypatch.setattr(module, "_core", counting)
     model = ksparse.SparseLogisticRegression(k=2, alpha=0.1).fit(X, y)
     for work in (

@@ -3,6 +3,7 @@
 pub mod bounds;
 pub mod choice;
 pub mod data;
+pub mod device;
 pub mod loss;
 pub mod parse;
 pub mod solve;

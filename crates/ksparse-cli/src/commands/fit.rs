@@ -2,6 +2,7 @@
 
 use crate::args::bounds::BoundArgs;
 use crate::args::data::DataArgs;
+use crate::args::device::DeviceArgs;
 use crate::args::loss::{self, LossArgs};
 use crate::args::parse::{self, FitK, Words};
 use crate::args::solve::{self, SolverArgs};
@@ -61,6 +62,9 @@ pub struct FitArgs {
     #[command(flatten)]
     pub solver: SolverArgs,
 
+    #[command(flatten)]
+    pub device: DeviceArgs,
+
     /// Prove how far the model can be from the best of its size: search for a lower bound on f for at most SECONDS
     /// [default: 60]. Needs lambda > 0
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60",
@@ -76,7 +80,7 @@ pub struct FitArgs {
     pub json: bool,
 
     /// Write one line per iteration here (CSV: iteration, objective, entered, left, step, seconds; bound and gap where
-    /// the solver knows them)
+    /// the solver knows them; with --device tasks started there and bytes copied to and fro)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub trace: Option<PathBuf>,
 
@@ -143,6 +147,7 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
         return fit_jointly(args, data, task, solver, screen);
     }
     let prepared = Prepared::new(data, reading, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
+    let prepared = prepared.on(&args.device)?;
     let k = match args.k {
         FitK::Auto => return choose(args, &prepared, solver, screen),
         FitK::Given(k) => prepared.at_most_all(k, screen),
@@ -221,6 +226,7 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
         keep: args.keep.as_ref(),
         survival: &args.survival,
         loss: &args.loss,
+        device: &args.device,
         choice: match args.k {
             FitK::Auto => joint::fit::Choice::automatic(),
             FitK::Given(k) => joint::fit::Choice::Given(k),
@@ -283,8 +289,10 @@ pub fn deliver(args: &FitArgs, fitted: &Fitted, times: Times, others: &[output::
 /// The iterations as CSV.
 pub fn trace(rows: &[TraceRow]) -> String {
     let bounded = rows.iter().any(|row| row.dual.is_some());
-    let mut text =
-        format!("iteration,objective,entered,left,step,seconds{}\n", if bounded { ",bound,gap" } else { "" });
+    let travelled = rows.iter().any(|row| row.traffic.is_some());
+    let mut text = "iteration,objective,entered,left,step,seconds".to_string();
+    text.push_str(if bounded { ",bound,gap" } else { "" });
+    text.push_str(if travelled { ",launches,uploaded_bytes,downloaded_bytes\n" } else { "\n" });
     for row in rows {
         let step = row.step.map_or(String::new(), |step| step.to_string());
         let TraceRow { iteration, value, entered, left, seconds, .. } = row;
@@ -293,6 +301,9 @@ pub fn trace(rows: &[TraceRow]) -> String {
             Some(bound) => text.push_str(&format!(",{bound},{}", value - bound)),
             None if bounded => text.push_str(",,"),
             None => (),
+        }
+        if let Some(traffic) = &row.traffic {
+            let _ = write!(text, ",{},{},{}", traffic.launches, traffic.uploaded, traffic.downloaded);
         }
         text.push('\n');
     }

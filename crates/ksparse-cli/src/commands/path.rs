@@ -2,6 +2,7 @@
 
 use crate::args::choice::ChoiceArgs;
 use crate::args::data::DataArgs;
+use crate::args::device::DeviceArgs;
 use crate::args::loss::LossArgs;
 use crate::args::parse::{self, Ks, Lambdas, Words};
 use crate::args::solve::SolverArgs;
@@ -64,6 +65,9 @@ pub struct PathArgs {
     #[command(flatten)]
     pub solver: SolverArgs,
 
+    #[command(flatten)]
+    pub device: DeviceArgs,
+
     /// Write the chosen model here
     #[arg(short, long, value_name = "MODEL", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -119,6 +123,7 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
         return choose_jointly(args, data, task, solver, screen);
     }
     let prepared = Prepared::new(data, reading, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
+    let prepared = prepared.on(&args.device)?;
     if args.k.is_none() && args.choice.criterion.is_none() {
         return choose(args, &prepared, solver, screen);
     }
@@ -172,6 +177,7 @@ fn choose_jointly(args: &PathArgs, data: Data, task: Task, solver: &dyn Solver, 
         keep: args.keep.as_ref(),
         survival: &args.survival,
         loss: &args.loss,
+        device: &args.device,
         choice: joint::fit::Choice::Compared {
             ks: args.k.as_ref().map(|ks| ks.0.clone()),
             lambdas: args.lambdas.as_ref().map(|lambdas| lambdas.0.clone()),

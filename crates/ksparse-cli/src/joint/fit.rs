@@ -2,6 +2,7 @@
 
 use super::Task;
 use super::report;
+use crate::args::device::DeviceArgs;
 use crate::args::loss::LossArgs;
 use crate::args::parse::Words;
 use crate::args::survival::SurvivalArgs;
@@ -31,6 +32,7 @@ pub struct Request<'a> {
     pub keep: Option<&'a Words>,
     pub survival: &'a SurvivalArgs,
     pub loss: &'a LossArgs,
+    pub device: &'a DeviceArgs,
     pub choice: Choice,
     pub solver: &'a dyn Solver,
     pub seed: u64,
@@ -77,11 +79,13 @@ struct Found {
 pub fn run(request: &Request, screen: Screen) -> Result<()> {
     let started = Instant::now();
     let table = &request.data.table;
+    let there = request.device.bring(table)?;
+    let design = there.as_deref().unwrap_or_else(|| table.design());
     let problem = JointProblem {
         weights: table.weights.as_deref(),
         intercept: !request.loss.no_intercept,
         standardize: request.loss.standardize,
-        ..JointProblem::new(table.design(), request.task.observed())
+        ..JointProblem::new(design, request.task.observed())
     };
     let keep = kept(request.keep, table)?;
     let blame = |error: ksparse::Error| Failure::from(error).within(&table.source);

@@ -17,11 +17,12 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._device import DeviceMatrix
 from ._progress import Watcher
 from ._results import Progress
 from ._validation import (
     TAKES,
-    as_matrix,
+    as_design,
     check_alpha,
     check_bounds,
     check_groups,
@@ -73,6 +74,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         warm_start: bool = False,
         certify: bool | int = False,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.k = k
@@ -92,6 +94,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.warm_start = warm_start
         self.certify = certify
+        self.device = device
         self.verbose = verbose
 
     # The loss, by the core's name, and its parameter.
@@ -185,7 +188,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         added = check_offset(offset, X.shape[0])
         n_features = X.shape[1]
         search = self._search(n_features)
-        design = _core.Design(as_matrix(X), search["threads"])
+        design = as_design(X, search["threads"], self.device)
         k, alpha = check_k(self.k, countable(n_features, search["groups"])), check_alpha(self.alpha)
         box = check_bounds(
             getattr(self, "nonnegative", False),
@@ -251,6 +254,9 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X = validate(self, X, reset=False, **TAKES)
         coef = np.atleast_2d(self.coef_)
         support = self.support_
+        if isinstance(X, DeviceMatrix):
+            there: NDArray[Any] = X.scores(support, coef) + np.ravel(self.intercept_).astype(coef.dtype)
+            return there
         # Only the columns in use are read, unless taking them out costs more than it saves.
         if not (sp.issparse(X) and X.format == "csr") and 4 * support.size < X.shape[1]:
             X, coef = X[:, support], coef[:, support]

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import SparseLinearModel
-from ._validation import as_matrix, check_alpha, check_k
+from ._validation import as_design, check_alpha, check_k
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def certify(
             f"The estimator was fitted to {rows.shape[1]} features and other classes than these data have."
         )
     search = estimator._search(X.shape[1])
-    design = _core.Design(as_matrix(X), search["threads"])
+    design = as_design(X, search["threads"], estimator.device)
     search["time_limit"] = None if time_limit is None else float(time_limit)
     found = []
     for target, coef, intercept in zip(targets, rows, intercepts):

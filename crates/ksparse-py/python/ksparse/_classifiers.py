@@ -43,6 +43,7 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):  # type: ignore[misc
         n_jobs: int | None = None,
         warm_start: bool = False,
         certify: bool | int = False,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -63,6 +64,7 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):  # type: ignore[misc
             n_jobs=n_jobs,
             warm_start=warm_start,
             certify=certify,
+            device=device,
             verbose=verbose,
         )
         self.class_weight = class_weight
@@ -243,6 +245,7 @@ class SparseSVC(SparseClassifier):
         n_jobs: int | None = None,
         warm_start: bool = False,
         certify: bool | int = False,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -264,6 +267,7 @@ class SparseSVC(SparseClassifier):
             n_jobs=n_jobs,
             warm_start=warm_start,
             certify=certify,
+            device=device,
             verbose=verbose,
         )
         self.loss = loss
@@ -321,6 +325,7 @@ class SparseHuberClassifier(SparseClassifier):
         n_jobs: int | None = None,
         warm_start: bool = False,
         certify: bool | int = False,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -342,6 +347,7 @@ class SparseHuberClassifier(SparseClassifier):
             n_jobs=n_jobs,
             warm_start=warm_start,
             certify=certify,
+            device=device,
             verbose=verbose,
         )
         self.gamma = gamma

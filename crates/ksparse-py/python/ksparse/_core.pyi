@@ -5,6 +5,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import NotRequired
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -16,7 +17,9 @@ SOLVERS: list[str]
 SOLVER_OPTIONS: list[tuple[str, str, str]]
 
 class Design:
-    def __init__(self, matrix: NDArray[Any] | Compressed, threads: int) -> None: ...
+    def __init__(
+        self, matrix: NDArray[Any] | Compressed | tuple[Any, ...], threads: int, device: int | None = None
+    ) -> None: ...
 
 class Data(TypedDict):
     design: Design
@@ -65,6 +68,10 @@ class Trace(TypedDict):
     left: Indices
     step: Floats
     seconds: Floats
+    # Where X lies on a device.
+    launches: NotRequired[Indices]
+    uploaded_bytes: NotRequired[Indices]
+    downloaded_bytes: NotRequired[Indices]
 
 class Solution(TypedDict):
     support: Indices

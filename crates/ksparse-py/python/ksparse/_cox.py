@@ -261,6 +261,7 @@ class SparseCoxRegression(_Cox):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.k = k
@@ -275,6 +276,7 @@ class SparseCoxRegression(_Cox):
         self.solver_options = solver_options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
 
@@ -319,6 +321,7 @@ class SparseCoxRegressionCV(JointCrossValidated, _Cox):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.ks = ks
@@ -336,4 +339,5 @@ class SparseCoxRegressionCV(JointCrossValidated, _Cox):
         self.solver_options = solver_options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose

@@ -37,6 +37,7 @@ class SparseRegressionCV(CrossValidated, SparseRegression):
         random_state: Any = None,
         n_jobs: int | None = None,
         certify: bool | int = False,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.ks = ks
@@ -59,6 +60,7 @@ class SparseRegressionCV(CrossValidated, SparseRegression):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.certify = certify
+        self.device = device
         self.verbose = verbose
 
 
@@ -121,6 +123,7 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         certify: bool | int = False,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.ks = ks
@@ -144,6 +147,7 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.certify = certify
+        self.device = device
         self.verbose = verbose
 
 
@@ -216,6 +220,7 @@ class SparseSVCCV(SparseClassifierCV):
         random_state: Any = None,
         n_jobs: int | None = None,
         certify: bool | int = False,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -240,6 +245,7 @@ class SparseSVCCV(SparseClassifierCV):
             random_state=random_state,
             n_jobs=n_jobs,
             certify=certify,
+            device=device,
             verbose=verbose,
         )
         self.loss = loss
@@ -289,6 +295,7 @@ class SparseHuberClassifierCV(SparseClassifierCV):
         random_state: Any = None,
         n_jobs: int | None = None,
         certify: bool | int = False,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -313,6 +320,7 @@ class SparseHuberClassifierCV(SparseClassifierCV):
             random_state=random_state,
             n_jobs=n_jobs,
             certify=certify,
+            device=device,
             verbose=verbose,
         )
         self.gamma = gamma

@@ -70,7 +70,10 @@ random_state : int, RandomState instance or None, default=None
     is a fixed seed.
 n_jobs : int or None, default=None
     Threads. None is one per core (or OMP_NUM_THREADS, where that is set, as in the workers of joblib); -1 is one per
-    core; at most 64 are started, or four per core if that is more. The result does not depend on it.""".format(
+    core; at most 64 are started, or four per core if that is more. The result does not depend on it.
+device : str or None, default=None
+    'cuda' (or 'cuda:1') copies X to that NVIDIA device, where its products are computed; None is the processor, or for
+    an array of CuPy or PyTorch that lies on a device that device, nothing being copied.""".format(
     options=_options()
 )
 

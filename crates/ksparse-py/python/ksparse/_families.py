@@ -104,6 +104,7 @@ class SparsePoissonRegression(LogLink, SparseRegression):
         n_jobs: int | None = None,
         warm_start: bool = False,
         certify: bool | int = False,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -124,6 +125,7 @@ class SparsePoissonRegression(LogLink, SparseRegression):
             n_jobs=n_jobs,
             warm_start=warm_start,
             certify=certify,
+            device=device,
             verbose=verbose,
         )
 
@@ -204,6 +206,7 @@ class SparseRobustRegression(Width, SparseRegression):
         n_jobs: int | None = None,
         warm_start: bool = False,
         certify: bool | int = False,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -224,6 +227,7 @@ class SparseRobustRegression(Width, SparseRegression):
             n_jobs=n_jobs,
             warm_start=warm_start,
             certify=certify,
+            device=device,
             verbose=verbose,
         )
         self.width = width
@@ -327,6 +331,7 @@ class SparseRobustRegressionCV(Width, SparseRegressionCV):
         random_state: Any = None,
         n_jobs: int | None = None,
         certify: bool | int = False,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -350,6 +355,7 @@ class SparseRobustRegressionCV(Width, SparseRegressionCV):
             random_state=random_state,
             n_jobs=n_jobs,
             certify=certify,
+            device=device,
             verbose=verbose,
         )
         self.width = width

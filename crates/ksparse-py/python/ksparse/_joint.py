@@ -13,7 +13,7 @@ from . import _core
 from ._base import Callback, SparseLinearModel
 from ._progress import Watcher
 from ._search import KS, MANY_ROWS, Splits, _numbers, _ranks, _ridges
-from ._validation import as_matrix, check_alpha, check_k, check_ks, seed
+from ._validation import as_design, check_alpha, check_k, check_ks, seed
 
 if TYPE_CHECKING:
     from ._core import JointData, JointModel
@@ -41,6 +41,7 @@ class SparseJointModel(SparseLinearModel):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.k = k
@@ -55,6 +56,7 @@ class SparseJointModel(SparseLinearModel):
         self.solver_options = solver_options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     def _observed(self, kind: str, weights: NDArray[np.float64] | None, **given: Any) -> JointData:
@@ -69,7 +71,7 @@ class SparseJointModel(SparseLinearModel):
         """One fit. (What splits need is for those who choose.)"""
         n_features = X.shape[1]
         search = self._search(n_features)
-        data["design"] = _core.Design(as_matrix(X), search["threads"])
+        data["design"] = as_design(X, search["threads"], self.device)
         k, alpha = check_k(self.k, n_features), check_alpha(self.alpha)
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
         found = _core.fit_joint(data, search, k, alpha, watcher.callback())
@@ -113,7 +115,7 @@ class JointCrossValidated:
         search = self._search(n_features)
         ks = None if self.ks is None else check_ks(self.ks, n_features, KS)
         splits = _splits(self, X, labels, groups)
-        data["design"] = _core.Design(as_matrix(X), search["threads"])
+        data["design"] = as_design(X, search["threads"], self.device)
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
         alphas = _ridges(self.alphas, "alphas")
         found = _core.choose_joint(

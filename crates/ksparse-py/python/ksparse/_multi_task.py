@@ -123,6 +123,7 @@ class SparseMultiTaskRegression(_MultiTask):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.k = k
@@ -137,6 +138,7 @@ class SparseMultiTaskRegression(_MultiTask):
         self.solver_options = solver_options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
 
@@ -177,6 +179,7 @@ class SparseMultiTaskRegressionCV(JointCrossValidated, _MultiTask):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.ks = ks
@@ -194,4 +197,5 @@ class SparseMultiTaskRegressionCV(JointCrossValidated, _MultiTask):
         self.solver_options = solver_options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose

@@ -172,6 +172,7 @@ class SparseMultinomialRegression(_Multinomial):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.k = k
@@ -187,6 +188,7 @@ class SparseMultinomialRegression(_Multinomial):
         self.solver_options = solver_options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
 
@@ -224,6 +226,7 @@ class SparseMultinomialRegressionCV(JointCrossValidated, _Multinomial):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.ks = ks
@@ -242,4 +245,5 @@ class SparseMultinomialRegressionCV(JointCrossValidated, _Multinomial):
         self.solver_options = solver_options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose

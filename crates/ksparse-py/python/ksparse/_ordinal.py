@@ -207,6 +207,7 @@ class SparseOrdinalRegression(_Ordinal):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.k = k
@@ -222,6 +223,7 @@ class SparseOrdinalRegression(_Ordinal):
         self.solver_options = solver_options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
 
@@ -261,6 +263,7 @@ class SparseOrdinalRegressionCV(JointCrossValidated, _Ordinal):
         solver_options: Mapping[str, object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.ks = ks
@@ -279,4 +282,5 @@ class SparseOrdinalRegressionCV(JointCrossValidated, _Ordinal):
         self.solver_options = solver_options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose

@@ -13,7 +13,7 @@ from ._minimize import as_function, function_search
 from ._progress import Watcher
 from ._results import PathResult, path_result
 from ._search import KS
-from ._validation import as_matrix, check_alpha, check_ks, countable
+from ._validation import as_design, check_alpha, check_ks, countable
 
 
 def path(
@@ -97,7 +97,7 @@ def _estimator_path(
     search = estimator._search(n_features)
     chosen = check_ks(ks, countable(n_features, search["groups"]), KS)
     alpha = check_alpha(getattr(estimator, "alpha", 0.0))
-    design = _core.Design(as_matrix(X), search["threads"])
+    design = as_design(X, search["threads"], estimator.device)
     names = getattr(estimator, "feature_names_in_", None)
     watcher = Watcher("path", verbose, callback, n_features)
     paths = []

@@ -16,7 +16,7 @@ from . import _core
 from ._base import Callback
 from ._progress import Watcher
 from ._results import path_result
-from ._validation import as_matrix, check_alpha, check_ks, check_offset, seed
+from ._validation import as_design, check_alpha, check_ks, check_offset, seed
 
 if TYPE_CHECKING:
     from ._core import Comparison
@@ -101,7 +101,7 @@ class CrossValidated:
         if search["groups"]:
             raise ValueError("groups of columns need a k: choose it with GridSearchCV over the estimator without CV.")
         comparison = self._comparison(n_features)
-        design = _core.Design(as_matrix(X), search["threads"])
+        design = as_design(X, search["threads"], self.device)
         data = [self._data(design, target, weights, added) for target in targets]
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
         scorer = None if self.scoring is None else self._scorer(X, labels, weights, splits)
@@ -135,7 +135,7 @@ class CrossValidated:
         # Shrunken coefficients are priced in full: as little ridge as the loss can do with.
         alphas = _ridges(self.alphas, "alphas") or [1e-5 if hasattr(self, "classes_") else 0.0]
         ks = None if self.ks is None else check_ks(self.ks, n_features, KS)
-        data = self._data(_core.Design(as_matrix(X), search["threads"]), targets[0], weights, offset)
+        data = self._data(as_design(X, search["threads"], self.device), targets[0], weights, offset)
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
         found = _core.choose_by_criterion(data, search, ks, alphas, self.cv, watcher.callback())
         cells, scores, index = found["cells"], found["scores"], found["index"]

@@ -13,6 +13,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state, check_scalar
 
+from . import _core
+from ._device import DeviceMatrix, device_number, is_on_device, to_host, validate_on_device
+
 if TYPE_CHECKING:
     from ._core import Compressed
 
@@ -29,6 +32,8 @@ class KSparseWarning(UserWarning):
 
 def validate(estimator: Any, X: Any, *args: Any, **options: Any) -> Any:
     """scikit-learn's `validate_data`, which was a method before 1.6, of a matrix that is safe to read."""
+    if is_on_device(X):
+        return validate_on_device(estimator, X, *args, **options)
     check_compressed(X)
     try:
         from sklearn.utils.validation import validate_data
@@ -68,6 +73,16 @@ def check_compressed(X: Any) -> None:
 TAKES: dict[str, Any] = {"accept_sparse": ("csc", "csr"), "dtype": (np.float64, np.float32)}
 
 
+def as_design(X: Any, threads: int, device: Any = None) -> _core.Design:
+    """X as the core works with it, on the device asked for or where it lies already."""
+    number = device_number(device)
+    if not isinstance(X, DeviceMatrix):
+        return _core.Design(as_matrix(X), threads, number)
+    if device == "cpu":
+        raise ValueError("device='cpu', but X lies on a CUDA device: leave device out, or bring X to the host.")
+    return _core.Design(X.describe(), threads, None)
+
+
 def as_matrix(X: Any) -> NDArray[Any] | Compressed:
     """X as the core takes it. Only what the core cannot read as it lies is copied; X itself is never changed."""
     if not sp.issparse(X):
@@ -101,6 +116,7 @@ def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | N
     """Sample weights: None, a number, or one per sample."""
     if sample_weight is None:
         return None
+    sample_weight = to_host(sample_weight)
     if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
     weights: NDArray[np.float64] = check_array(
@@ -121,6 +137,7 @@ def check_offset(offset: Any, n_samples: int) -> NDArray[np.float64] | None:
     """What is added to every prediction: None, or one number per sample."""
     if offset is None:
         return None
+    offset = to_host(offset)
     added: NDArray[np.float64] = check_array(offset, ensure_2d=False, dtype=np.float64, order="C", input_name="offset")
     if added.shape != (n_samples,):
         raise ValueError(f"offset.shape == {added.shape}, expected {(n_samples,)}.")
