@@ -2,6 +2,7 @@
 
 use super::Files;
 use super::rounds::MappedRounds;
+use crate::args::device::Place;
 use crate::args::parse::FitK;
 use crate::commands::fit::{FitArgs, deliver, trace};
 use crate::failure::{Failure, Result};
@@ -95,6 +96,7 @@ fn refuse(args: &FitArgs) -> Result<()> {
         ("--plot-gap", args.plot_gap.is_some()),
         ("--groups", args.groups.is_some()),
         ("--nonnegative, --lower or --upper", args.bounds.given()),
+        ("--device", args.device.device != Place::Processor),
         ("--target-file", args.data.reading.target_file.is_some()),
     ];
     match others.iter().find(|(_, given)| *given) {

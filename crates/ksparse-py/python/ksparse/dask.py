@@ -93,6 +93,8 @@ class OnPartitions(Model):
             The fitted estimator. Where a fit fails or is interrupted, the estimator holds the last point it went
             through, and ``warm_start=True`` goes on from there.
         """
+        if self.device not in (None, "cpu"):
+            raise ValueError("device is for data in one place: leave it out for partitions.")
         client = find_client(client)
         if _part_files.are_files(X):
             X, y = _part_files.blocks(client, X, y)
