@@ -30,25 +30,37 @@ pub struct Multinomial {
     shares: Vec<f64>,
 }
 
+/// The share of every sample in the weights, and of every class; an error for a class that is not there, with a word
+/// on what to do about one without any weight.
+pub(super) fn class_shares(
+    classes: &[usize],
+    count: usize,
+    weights: Option<&[f64]>,
+    remedy: &str,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    check_option(count >= 2, "classes", count, "at least 2")?;
+    let ones = vec![1.0; classes.len()];
+    let weights = weights.unwrap_or(&ones);
+    let total = check_weights(weights, classes.len())?;
+    let shares: Vec<f64> = weights.iter().map(|w| w / total).collect();
+    let mut totals = vec![0.0; count];
+    for (&class, share) in classes.iter().zip(&shares) {
+        let Some(sum) = totals.get_mut(class) else {
+            return Err(Error::IndexOutOfRange { what: "class", index: class, bound: count });
+        };
+        *sum += share;
+    }
+    match totals.iter().position(|sum| *sum <= 0.0) {
+        Some(missing) => Err(Error::Data(format!("class {missing} of {count} has no row with a weight; {remedy}"))),
+        None => Ok((shares, totals)),
+    }
+}
+
 impl Multinomial {
     /// The class of each sample, of so many; every class must occur with a positive weight.
     pub fn new(classes: &[usize], count: usize, weights: Option<&[f64]>) -> Result<Self> {
-        check_option(count >= 2, "classes", count, "at least 2")?;
-        let ones = vec![1.0; classes.len()];
-        let weights = weights.unwrap_or(&ones);
-        let total = check_weights(weights, classes.len())?;
-        let shares: Vec<f64> = weights.iter().map(|w| w / total).collect();
-        let mut sums = vec![0.0; count];
-        for (&class, share) in classes.iter().zip(&shares) {
-            let Some(sum) = sums.get_mut(class) else {
-                return Err(Error::IndexOutOfRange { what: "class", index: class, bound: count });
-            };
-            *sum += share;
-        }
-        if let Some(missing) = sums.iter().position(|sum| *sum <= 0.0) {
-            let remedy = "without it nothing can be learned about it: leave the class out, or give it rows";
-            return Err(Error::Data(format!("class {missing} of {count} has no row with a weight; {remedy}")));
-        }
+        let remedy = "without it nothing can be learned about it: leave the class out, or give it rows";
+        let (shares, _) = class_shares(classes, count, weights, remedy)?;
         Ok(Self { classes: classes.to_vec(), count, shares })
     }
 

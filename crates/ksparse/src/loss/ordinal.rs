@@ -18,8 +18,9 @@
 
 mod cuts;
 
+use super::multinomial::class_shares;
 use super::{JointLoss, JointPoint};
-use crate::error::{Error, Result, check_option, check_weights};
+use crate::error::Result;
 use crate::kernels::logistic::logistic;
 use cuts::{Factor, Settled};
 use std::borrow::Cow;
@@ -46,22 +47,8 @@ pub struct Ordinal {
 impl Ordinal {
     /// The class of each sample, of so many in their order; every class must occur with a positive weight.
     pub fn new(classes: &[usize], count: usize, weights: Option<&[f64]>) -> Result<Self> {
-        check_option(count >= 2, "classes", count, "at least 2")?;
-        let ones = vec![1.0; classes.len()];
-        let weights = weights.unwrap_or(&ones);
-        let total = check_weights(weights, classes.len())?;
-        let shares: Vec<f64> = weights.iter().map(|w| w / total).collect();
-        let mut totals = vec![0.0; count];
-        for (&class, share) in classes.iter().zip(&shares) {
-            let Some(sum) = totals.get_mut(class) else {
-                return Err(Error::IndexOutOfRange { what: "class", index: class, bound: count });
-            };
-            *sum += share;
-        }
-        if let Some(missing) = totals.iter().position(|sum| *sum <= 0.0) {
-            let remedy = "its cut points would coincide: leave the class out, or give it rows";
-            return Err(Error::Data(format!("class {missing} of {count} has no row with a weight; {remedy}")));
-        }
+        let remedy = "its cut points would coincide: leave the class out, or give it rows";
+        let (shares, totals) = class_shares(classes, count, weights, remedy)?;
         Ok(Self { classes: classes.to_vec(), count, shares, totals })
     }
 
