@@ -28,7 +28,7 @@ test: lint doc
 ATTACK_SECONDS ?= 600
 attack:
 	$(CARGO) test $(BUILD) --test attack -- --seconds $(ATTACK_SECONDS)
-	$(CARGO) test $(BUILD) --test bounds all_bounds -- --ignored --nocapture
+	$(CARGO) test $(BUILD) --test library all_bounds -- --ignored --nocapture
 
 # Not part of `test`: it needs cargo-deny, and for the advisories the network.
 deny:

@@ -1,5 +1,4 @@
 //! Bad files: a message with the file, the place and the remedy; never a panic.
-#![allow(clippy::unwrap_used)]
 
 use ksparse_io::{Format, Header, Need, ReadOptions, Storage, Table, read, read_bytes, write};
 use std::path::Path;

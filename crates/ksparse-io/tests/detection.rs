@@ -1,5 +1,4 @@
 //! Formats, separators, headers and the roles of columns, found without being told.
-#![allow(clippy::unwrap_used)]
 
 use ksparse_io::{Format, Header, Need, ReadOptions, Table, Target, read, read_bytes};
 

@@ -1,5 +1,4 @@
 //! What is written is read: every format to every other, under every compression.
-#![allow(clippy::unwrap_used)]
 
 use ksparse::design::Dense;
 use ksparse::loss::Squared;

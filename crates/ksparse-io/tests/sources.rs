@@ -1,8 +1,6 @@
 //! What holds of all sources of the workspace: code the compiler cannot check stays in two files, and the lints that
 //! see to it stay on in every crate; the libraries can be packaged.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

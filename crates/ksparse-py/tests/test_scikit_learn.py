@@ -17,8 +17,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import ksparse
 
 
-# A small grid, since every check fits it several times, in shares of the columns: some checks have only one or two.
-GRID = {"ks": (0.1, 0.4), "alphas": (1e-3, 1e-1), "cv": 3}
+# A small grid and a short search, since every check fits it several times; in shares of the columns: some checks have
+# only one or two.
+GRID = {"ks": (0.1, 0.4), "alphas": (1e-3, 1e-1), "cv": 3, "solver_options": {"effort": "quick"}}
 CHECKED = [
     *(estimator() for estimator in ESTIMATORS),
     *(estimator(**GRID) for estimator in CV_ESTIMATORS),

@@ -1,9 +1,6 @@
 //! Signs and boxes: the best of all supports within bounds, by brute force and by every way in.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Table, assert_close, normal, rng};
+use crate::common::{Table, assert_close, normal, rng};
 use ksparse::loss::by_name;
 use ksparse::objective::{Bounds, Boxed};
 use ksparse::restricted::{InnerOptions, minimise};

@@ -1,10 +1,6 @@
 //! Cancelling: a token that is set at the n-th question, for every n, ends every solver soon and loses nothing.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{Problem, Table, rng};
+use crate::common::{Problem, Table, rng};
 use ksparse::certificate::{CertifyOptions, certify};
 use ksparse::design::{Columns, Costs, Design};
 use ksparse::graphical::{Covariance, Precision, Units};

@@ -1,10 +1,7 @@
 //! Certificates against brute force: a bound is never above the optimum, and closes wherever the theory says that it
 //! can.
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
-mod common;
-
-use common::{Problem, Table, close, rng, smooth_losses};
+use crate::common::{Problem, Table, close, rng, smooth_losses};
 use ksparse::certificate::{Certificate, CertifyOptions, Epoch, certify};
 use ksparse::loss::{Hinge, Huber, Logistic, Squared};
 use ksparse::restricted::{InnerOptions, minimise};

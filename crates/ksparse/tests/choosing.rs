@@ -1,6 +1,4 @@
 //! The choice of a model: k and two ridges by cross-validation, ranges from the data.
-#![allow(clippy::unwrap_used)]
-
 use ksparse::design::Dense;
 use ksparse::loss::{Hinge, Logistic, Loss, Squared};
 use ksparse::select::{Choose, Chosen, Edge, Folds, Metric, Problem, Refits, Rule, Split, ranges};

@@ -1,9 +1,6 @@
 //! The dual view: weak duality against brute force, D by enumeration, the gap identity, super-gradients, feasibility.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Problem, Table, close, normal, rng, smooth_losses};
+use crate::common::{Problem, Table, close, normal, rng, smooth_losses};
 use ksparse::dual::Dual;
 use ksparse::loss::{Hinge, Huber, Loss, Squared};
 use ksparse::restricted::{InnerOptions, minimise};

@@ -1,9 +1,6 @@
 //! Branch and bound against brute force, and on problems that only it can settle.
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
-mod common;
-
-use common::{Problem, Table, rng, smooth_losses};
+use crate::common::{Problem, Table, rng, smooth_losses};
 use ksparse::certificate::{CertifyOptions, certify};
 use ksparse::loss::{Hinge, Huber, Logistic, Squared};
 use ksparse::restricted::{InnerOptions, minimise};

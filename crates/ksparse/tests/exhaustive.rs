@@ -1,11 +1,8 @@
 //! The true optimum by brute force over all supports, for 200 small problems, and how often each solver finds it.
 //!
-//! `cargo test --release --test exhaustive -- --nocapture` prints the shares.
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
+//! `cargo test --test library exhaustive -- --nocapture` prints the shares.
 
-mod common;
-
-use common::{Problem, Table, every_solver, rng, smooth_losses};
+use crate::common::{Problem, Table, every_solver, rng, smooth_losses};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::solver::{GENERAL, Status};
 use ksparse::{Objective, Risk, SparseRef, Sparsity};

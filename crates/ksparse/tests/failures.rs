@@ -1,10 +1,7 @@
 //! Failure injected into every fallible call of an objective: the error reaches the user with its cause, whatever the
 //! solver was doing.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Problem, Table, rng, smooth_losses};
+use crate::common::{Problem, Table, rng, smooth_losses};
 use ksparse::design::{Columns, Design};
 use ksparse::loss::{Hinge, Smoothness};
 use ksparse::objective::{Hessian, Point, Profile, Samples};

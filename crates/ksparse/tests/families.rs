@@ -1,10 +1,7 @@
 //! Counts, positive numbers and wild targets, under every solver: brute force, weights, storages, threads, bounds,
 //! offsets, targets that do not suit.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Table, normal, rng};
+use crate::common::{Table, normal, rng};
 use ksparse::certificate::{CertifyOptions, certify};
 use ksparse::design::Design;
 use ksparse::loss::{FAMILIES, Loss, TargetKind};

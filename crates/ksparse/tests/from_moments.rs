@@ -1,9 +1,6 @@
 //! Fits from moments are those from the rows behind them.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Table, assert_close, normals, rng};
+use crate::common::{Table, assert_close, normals, rng};
 use ksparse::loss::Squared;
 use ksparse::objective::Moments;
 use ksparse::{Auto, Path, Risk, Solver, Sparsity};

@@ -1,9 +1,7 @@
 //! The same problems through every door: the crate here, the Python package and the command in their own tests, all
 //! against one file.
 //!
-//! `KSPARSE_WRITE=1 cargo test --test front_doors` writes the file anew, from the crate.
-
-#![allow(clippy::unwrap_used)]
+//! `KSPARSE_WRITE=1 cargo test --test library front_doors` writes the file anew, from the crate.
 
 use ksparse::simulate::{self, Correlation};
 use ksparse::{Risk, Sparsity, loss, solver};

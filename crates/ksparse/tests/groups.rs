@@ -1,9 +1,6 @@
 //! k counts groups of coordinates: against brute force, groups of one against none, orders that must not matter.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Problem, Table, rng};
+use crate::common::{Problem, Table, rng};
 use ksparse::loss::{FAMILIES, Loss};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::solver::{self, METHODS, Needs};

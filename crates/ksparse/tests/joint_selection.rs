@@ -1,9 +1,6 @@
 //! The choice of k for survival times, classes and several responses; concordance by counting pairs.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Table, assert_close, normal, rng};
+use crate::common::{Table, assert_close, normal, rng};
 use ksparse::loss::Survival;
 use ksparse::select::{JointProblem, JointValidation, Metric, Observed, Rule, concordance};
 use ksparse::{Auto, LinearModel, Solver, Threads};

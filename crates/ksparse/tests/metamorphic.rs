@@ -4,11 +4,8 @@
 //! One exception: on a loss with corners, methods that go by subgradients do not settle, and where their path ends
 //! depends on the coordinates it is taken in, or on the samples drawn. Another support is allowed there, another f on
 //! it is not.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Table, normal, rng, shuffled};
+use crate::common::{Table, normal, rng, shuffled};
 use ksparse::design::Design;
 use ksparse::loss::{Loss, TargetKind, by_name};
 use ksparse::restricted::{InnerOptions, minimise};

@@ -1,9 +1,6 @@
 //! Losses and functions from outside the library: they get what they offer, and what they report reaches the user.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Table, every_solver, rng};
+use crate::common::{self, Table, every_solver, rng};
 use ksparse::loss::{Conjugate, Local, Loss, Smoothness, TargetKind};
 use ksparse::{Auto, Objective, Risk, Solver, Sparsity};
 

@@ -1,9 +1,6 @@
 //! The solvers that need samples take the steps of their papers: against plain loops.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Problem, Table, assert_close, iterates, rng, smooth_losses};
+use crate::common::{Problem, Table, assert_close, iterates, rng, smooth_losses};
 use ksparse::loss::{Hinge, Loss};
 use ksparse::solver::{Diht, DualStep, Limits, Sdiht, Solver, Svrght};
 use ksparse::{SparseRef, Sparsity};

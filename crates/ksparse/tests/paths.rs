@@ -1,6 +1,4 @@
 //! Paths over k and grids over k and the ridge.
-#![allow(clippy::unwrap_used)]
-
 use ksparse::design::Dense;
 use ksparse::loss::{Logistic, Squared};
 use ksparse::simulate::{self, Correlation};

@@ -1,9 +1,6 @@
 //! The search of `auto` where local searches are cheap: all k at once, from kicked answers.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Problem, Table, normal, normals, rng, smooth_losses};
+use crate::common::{Problem, Table, normal, normals, rng, smooth_losses};
 use ksparse::design::{Dense, Sparse};
 use ksparse::loss::{Hinge, Logistic, Loss, Squared};
 use ksparse::restricted::{InnerOptions, minimise};
@@ -44,7 +41,7 @@ fn the_search_does_not_depend_on_the_number_of_threads() {
 /// A small problem of any smooth loss, wide or not, with or without an intercept.
 fn small(seed: u64) -> Problem {
     let rng = &mut rng(900 + seed);
-    let (n, p) = (rng.random_range(15..=30), rng.random_range(5..=40));
+    let (n, p) = (rng.random_range(15..=30), rng.random_range(5..=24));
     let loss = smooth_losses().swap_remove(seed as usize % 4);
     let correlation = [0.0, 0.5, 0.9][seed as usize % 3];
     let table = Table::gaussian(rng, n, p, correlation);
@@ -70,7 +67,7 @@ fn a_fit_is_the_path_at_its_k_and_f_never_rises() {
 fn storage_does_not_change_the_support() {
     (0..200u64).into_par_iter().for_each(|seed| {
         let rng = &mut rng(4000 + seed);
-        let (n, p) = (rng.random_range(20..=30), rng.random_range(10..=40));
+        let (n, p) = (rng.random_range(15..=30), rng.random_range(8..=16));
         let table = Table::sparse(rng, n, p, 0.4);
         let by_columns: Vec<f64> =
             (0..p).flat_map(|j| (0..n).map(move |i| (i, j))).map(|(i, j)| table.at(i, j)).collect();

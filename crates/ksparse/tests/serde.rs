@@ -1,7 +1,5 @@
 //! What comes out survives being written down.
 #![cfg(feature = "serde")]
-#![allow(clippy::unwrap_used)]
-
 use ksparse::loss::Squared;
 use ksparse::simulate::{self, Correlation};
 use ksparse::solver::{self, NAMES};

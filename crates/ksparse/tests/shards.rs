@@ -1,6 +1,4 @@
 //! Rows in shards: the objective over them is the risk over all rows, and a search takes few rounds.
-#![allow(clippy::unwrap_used)]
-
 use ksparse::design::{Dense, Design, Rows, Sparse};
 use ksparse::loss::{self, Loss};
 use ksparse::objective::{Blocks, Shard, Summed, SummedOptions};

@@ -1,10 +1,9 @@
 //! What every solver owes: a feasible, finite point with the value it claims; the same answer for the same data however
 //! stored, ordered, weighted or split over threads; nothing left to do from its own answer.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Problem, Table, assert_close, check_form, close, every_solver, normals, rng, shuffled, smooth_losses};
+use crate::common::{
+    Problem, Table, assert_close, check_form, close, every_solver, normals, rng, shuffled, smooth_losses,
+};
 use ksparse::design::{Rows, Scaled};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::solver::{Debias, Foba, ForwardRule, Grahtp, Grasp, Limits, Solution, Solver, Status, Step};

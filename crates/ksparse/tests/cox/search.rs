@@ -1,7 +1,7 @@
 //! Solvers on the partial likelihood.
 
-use super::common::{Table, check_form, every_solver};
 use super::{Data, by_loops, every_kind};
+use crate::common::{Table, check_form, every_solver};
 use ksparse::design::Design;
 use ksparse::loss::{Cox, Ties};
 use ksparse::objective::JointRisk;

@@ -1,7 +1,7 @@
 //! What every design must do: all its products, against loops over an explicit table. Designs of other crates are held
 //! to it too.
 
-use super::common::{Table, assert_close, normals, rng, shuffled};
+use crate::common::{Table, assert_close, normals, rng, shuffled};
 use ksparse::design::Design;
 use ksparse::{MatrixMut, SparseRef};
 use rand::Rng;

@@ -1,6 +1,6 @@
 //! The graphical lasso against scikit-learn, its optimality conditions, and discriminant analysis.
 
-use crate::{apart, matrix};
+use super::{apart, matrix};
 use faer::Mat;
 use ksparse::design::Dense;
 use ksparse::graphical::{Classes, Confusion, Covariance, GraphicalLasso, Network, Units, screen_by_t};

@@ -1,6 +1,6 @@
 //! Derivatives against finite differences, values against plain formulas.
 
-use crate::{eigenvalues, model, support};
+use super::{eigenvalues, model, support};
 use faer::Mat;
 use ksparse::graphical::{coordinate, entry};
 use ksparse::{MatrixMut, Objective, SparseRef};

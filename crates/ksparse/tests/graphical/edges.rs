@@ -1,6 +1,6 @@
 //! Rank-deficient matrices, constant columns, one variable, no edges, all edges, bad input.
 
-use crate::{eigenvalues, model};
+use super::{eigenvalues, model};
 use ksparse::design::Dense;
 use ksparse::graphical::{Bounds, Covariance, GraphicalLasso, Precision, Units};
 use ksparse::solver::{self, Grahtp, Solver};

@@ -1,6 +1,6 @@
 //! S3: the minimum on a support, against high precision, against theory, one method against the other.
 
-use crate::{apart, eigenvalues, matrix, model, support};
+use super::{apart, eigenvalues, matrix, model, support};
 use faer::Mat;
 use ksparse::graphical::{Bounds, Covariance, Method, Precision, coordinate, entry};
 use ksparse::restricted::{self, Ended, InnerOptions};

@@ -1,6 +1,6 @@
 //! The library's solvers on precision matrices: what each promises, and that they are the papers' methods.
 
-use crate::{apart, eigenvalues, model};
+use super::{apart, eigenvalues, model};
 use faer::Mat;
 use faer::prelude::Solve;
 use ksparse::design::Dense;
@@ -147,7 +147,7 @@ fn small_graphs_against_every_support() {
         let mut best = f64::INFINITY;
         for mask in (0..1u32 << 10).filter(|m| m.count_ones() == k) {
             let edges: Vec<(usize, usize)> = (0..10).filter(|b| mask >> b & 1 == 1).map(|b| pairs[b]).collect();
-            let on = crate::support(5, &edges);
+            let on = super::support(5, &edges);
             let mut x = vec![0.0; on.len()];
             let options = ksparse::restricted::InnerOptions::EXACT;
             best = best.min(

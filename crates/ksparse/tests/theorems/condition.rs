@@ -1,6 +1,6 @@
 //! Condition C, the inequalities it implies and the gradient bounds, on random points.
 
-use crate::{distance, gradient, norm, random_support, random_vector, rng, truncated_norm};
+use super::{distance, gradient, norm, random_support, random_vector, rng, truncated_norm};
 use faer::Mat;
 use ksparse::Risk;
 use ksparse::design::Design;

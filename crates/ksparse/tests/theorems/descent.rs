@@ -1,6 +1,6 @@
 //! Under the adaptive step f never rises: every loss, every way of debiasing, many kinds of data.
 
-use crate::{Iterate, watched};
+use super::{Iterate, watched};
 use ksparse::design::{Dense, Design, Scaled};
 use ksparse::loss::{Huber, Logistic, Loss, Squared, SquaredHinge};
 use ksparse::simulate::{Correlation, Text, linear, logistic, text};

@@ -1,6 +1,6 @@
 //! Where a fixed step ends from a given start: at a fixed point, in a cycle or at a limit, and it says which.
 
-use crate::{at_most, gradient, largest, norm, random_support, random_vector, rng, watched};
+use super::{at_most, gradient, largest, norm, random_support, random_vector, rng, watched};
 use ksparse::loss::{Logistic, Squared};
 use ksparse::simulate::{Correlation, linear, logistic};
 use ksparse::solver::{Grahtp, Solution, Status, Step};

@@ -1,6 +1,6 @@
 //! On least squares the general methods are the textbook ones: compared with loops written here from the textbooks.
 
-use crate::{at_most, largest, watched};
+use super::{at_most, largest, watched};
 use ksparse::design::{Dense, Design};
 use ksparse::loss::Squared;
 use ksparse::simulate::{Correlation, Simulated, linear};

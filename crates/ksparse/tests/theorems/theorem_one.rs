@@ -1,6 +1,6 @@
 //! Theorem 1: with a short enough step GraHTP ends, f falls by a stated amount, FGraHTP's f converges.
 
-use crate::{Iterate, at_most, gradient, largest, watched};
+use super::{Iterate, at_most, gradient, largest, watched};
 use ksparse::design::Dense;
 use ksparse::loss::{Huber, Logistic, Loss, Squared, SquaredHinge};
 use ksparse::restricted::{InnerOptions, minimise};

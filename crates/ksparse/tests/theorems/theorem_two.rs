@@ -2,7 +2,7 @@
 //!
 //! The constants are exact here: all supports of size 2k + kbar are visited.
 
-use crate::{at_most, distance, gradient, norm, random_support, random_vector, rng, truncated_norm, watched};
+use super::{at_most, distance, gradient, norm, random_support, random_vector, rng, truncated_norm, watched};
 use ksparse::loss::{Logistic, Squared};
 use ksparse::simulate::{Correlation, compressed_sensing, logistic};
 use ksparse::solver::{Grahtp, Solution, Solver, Step};

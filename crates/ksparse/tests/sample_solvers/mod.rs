@@ -1,12 +1,8 @@
 //! What the solvers that need samples owe (SVR-GHT, DIHT, SDIHT), on every loss, the hinge loss too; and the hinge loss
 //! under those that take it by subgradients.
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
-
-#[path = "../common/mod.rs"]
-mod common;
 mod hinge;
 
-use common::{NEED_SAMPLES, Problem, Table, assert_close, normals, rng, smooth_losses};
+use crate::common::{self, NEED_SAMPLES, Problem, Table, assert_close, normals, rng, smooth_losses};
 use ksparse::design::Scaled;
 use ksparse::loss::{Hinge, Logistic, Loss, Squared};
 use ksparse::restricted::{InnerOptions, minimise};

@@ -1,12 +1,8 @@
 //! What the partial likelihood owes: reference values, derivatives, the best support, and all that must not matter.
-#![allow(clippy::unwrap_used)]
-
-#[path = "../common/mod.rs"]
-mod common;
 
 mod search;
 
-use common::{Table, assert_close, block, gradient, normal, rng};
+use crate::common::{Table, assert_close, block, gradient, normal, rng};
 use ksparse::loss::{Cox, JointLoss, Survival, Ties};
 use ksparse::objective::JointRisk;
 use ksparse::restricted::{InnerOptions, minimise};

@@ -1,11 +1,7 @@
 //! Degenerate data and bad requests: every one has a defined answer, a typed error or a status that says what happened.
-#![allow(clippy::unwrap_used)]
-
-#[path = "../common/mod.rs"]
-mod common;
 mod requests;
 
-use common::{Problem, Table, check_form, close, every_solver, normals, rng, sign, smooth_losses};
+use crate::common::{Problem, Table, check_form, close, every_solver, normals, rng, sign, smooth_losses};
 use ksparse::design::{Dense, Scaled};
 use ksparse::loss::{self, Hinge, Logistic, Squared, TargetKind};
 use ksparse::solver::{self, Effort, Fbs, Foba, Grahtp, Grasp, Limits, Solution, Solver, Status, Step};

@@ -1,13 +1,9 @@
 //! Every design is the matrix it stands for: all products, all storages, all wrappers and their compositions, against
 //! loops over an explicit table; and the same bits whatever the number of threads.
-#![allow(clippy::unwrap_used)]
-
-#[path = "../common/mod.rs"]
-mod common;
 mod contract;
 mod storage;
 
-use common::{Table, normal, normals, rng};
+use crate::common::{Table, normal, normals, rng};
 use contract::{check, check_change, cross};
 use ksparse::design::{Dense, Design, Rows, Scaled, Sparse, WithIntercept};
 use ksparse::{Error, MatrixMut, Threads};

@@ -1,6 +1,4 @@
 //! Folds, metrics, criteria, cross-validation: the choice of k.
-#![allow(clippy::unwrap_used)]
-
 mod validation;
 
 use ksparse::design::{Dense, Design, Rows, Scaled};

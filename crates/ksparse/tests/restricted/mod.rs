@@ -1,11 +1,7 @@
 //! Derivatives against finite differences, and the three ways of minimising on a support against each other.
-#![allow(clippy::unwrap_used)]
-
-#[path = "../common/mod.rs"]
-mod common;
 mod derivatives;
 
-use common::{Problem, Table, close, gradient, normals, rng, smooth_losses};
+use crate::common::{self, Problem, Table, close, gradient, normals, rng, smooth_losses};
 use ksparse::restricted::{
     Ended, Form, InnerOptions, Line, PointByPoint, Restricted, Second, SupportHessian, minimise,
 };

@@ -1,11 +1,7 @@
 //! Several outputs from the same columns: multinomial regression and least squares of several responses. References,
 //! derivatives, brute force over groups of coefficients, and what must not matter.
-#![allow(clippy::unwrap_used)]
 
-#[path = "../common/mod.rs"]
-mod common;
-
-use common::{Table, assert_close, block, check_form, gradient, normal, rng};
+use crate::common::{Table, assert_close, block, check_form, gradient, normal, rng};
 use ksparse::loss::{JointLoss, Multinomial, Responses};
 use ksparse::objective::JointRisk;
 use ksparse::restricted::{InnerOptions, minimise};

@@ -7,8 +7,6 @@
 //! * `descent`: f never rises under the adaptive step.
 //! * `fixed_points`: a fixed step from random starts ends at a fixed point, in a cycle or at a limit, and says which.
 
-#![allow(clippy::unwrap_used)]
-
 mod condition;
 mod descent;
 mod fixed_points;

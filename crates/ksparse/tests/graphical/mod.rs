@@ -1,7 +1,5 @@
 //! What sparse precision matrices owe: derivatives, the minimum on a support, every solver's promises, edge cases, the
 //! choice of k.
-#![allow(clippy::unwrap_used)]
-
 mod baseline;
 mod calculus;
 mod edges;

@@ -1,0 +1,39 @@
+//! All tests of the library through its public face, in one program: a program costs a link and its own copies of what is
+//! generic, and one runs its tests side by side to the end.
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+mod architecture;
+mod bounds;
+mod boxes;
+mod cancel;
+mod certificate;
+mod choosing;
+mod common;
+mod cox;
+mod design_contracts;
+mod dual;
+mod edge_cases;
+mod exact;
+mod exhaustive;
+mod failures;
+mod families;
+mod from_moments;
+mod front_doors;
+mod graphical;
+mod groups;
+mod hard_instances;
+mod joint_selection;
+mod metamorphic;
+mod ordinal;
+mod outputs;
+mod own_objectives;
+mod paper_steps;
+mod paths;
+mod restricted;
+mod sample_solvers;
+mod search;
+mod selection;
+mod serde;
+mod shards;
+mod solver_contracts;
+mod theorems;
