@@ -166,6 +166,47 @@ def test_bad_parameters(estimator):
             estimator(**parameters).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("k", "message"),
+    [
+        (3.0, "got the float 3.0: for 3 of them pass k=3"),
+        (2.5, r"got the float 2.5\."),
+        (float("nan"), "got the float nan"),
+        ("auto", "got 'auto': the estimators whose names end in CV choose k"),
+        (np.str_("zz"), "got 'zz'"),
+        (True, "got True of type bool"),
+        ([1, 2], r"got \[1, 2\] of type list"),
+    ],
+)
+def test_k_says_what_it_may_be(k, message):
+    X, y = data_for(ksparse.SparseLinearRegression)
+    with pytest.raises((TypeError, ValueError), match=message):
+        ksparse.SparseLinearRegression(k=k).fit(X, y)
+    with pytest.raises((TypeError, ValueError), match="k must be a number of pairs of variables.*" + message):
+        ksparse.SparsePrecision(k=k).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "message"),
+    [
+        (ksparse.SparseLogisticRegression, "C", r"alpha = 1/\(n C\)"),
+        (ksparse.SparseLinearRegressionCV, "support_size", "k .*ks"),
+        (ksparse.SparseCoxRegression, "always_select", "keep"),
+        (ksparse.SparsePrecision, "support_size", "k "),
+        (ksparse.SparseSVC, "penalty", "k takes the place"),
+    ],
+)
+def test_names_of_other_packages_are_known(estimator, name, message):
+    with pytest.raises(TypeError, match=f"{estimator.__name__} has no parameter '{name}'.*{message}"):
+        estimator(**{name: 1})
+
+
+def test_one_ridge_is_not_a_list_of_ridges(regression):
+    X, y, _ = regression
+    with pytest.raises(TypeError, match=r"alphas must be a list of ridges, got 10: for one ridge pass alphas=\[10\]"):
+        ksparse.SparseLinearRegressionCV(alphas=10).fit(X, y)
+
+
 def pointers(matrix, where, value):
     matrix.indptr[where] = value
 

@@ -1,6 +1,7 @@
 """Functions of one's own."""
 
 import sys
+import time
 import types
 
 import numpy as np
@@ -89,8 +90,12 @@ def test_jax_and_torch_differentiate(monkeypatch):
     jax.numpy = np
     jax.value_and_grad = lambda fun: lambda x: (fun(x), gradient(x))
     jax.hessian = lambda fun: lambda x: np.eye(5)
+    compiled = []
+    jax.jit = lambda fun: compiled.append(fun) or fun
+    jax.errors = types.SimpleNamespace(ConcretizationTypeError=TypeError, TracerArrayConversionError=TypeError)
     monkeypatch.setitem(sys.modules, "jax", jax)
     assert ksparse.minimize(value, 2, 5, grad="jax", hess="jax", solver="auto").support.tolist() == [0, 4]
+    assert len(compiled) == 3
 
     class Point(np.ndarray):
         def requires_grad_(self, wanted):
@@ -171,3 +176,54 @@ def test_bad_requests(arguments, error, message):
     request = {"fun": value, "k": 2, "dim": 5, "grad": gradient, **arguments}
     with pytest.raises(error, match=message):
         ksparse.minimize(**request)
+
+
+@pytest.mark.parametrize(
+    "grad",
+    [
+        lambda x: -gradient(x),
+        lambda x: 3.0 * gradient(x),
+        lambda x: np.roll(gradient(x), 1),
+    ],
+    ids=["sign", "factor", "coordinates"],
+)
+def test_a_gradient_of_another_function_is_refused(grad):
+    with pytest.raises(ValueError, match="does not belong to fun.*check_grad=False"):
+        ksparse.minimize(value, k=2, dim=5, grad=grad)
+    with pytest.raises(ValueError, match="does not belong to fun"):
+        ksparse.minimize(lambda x: (value(x), grad(x)), k=2, dim=5)
+    assert ksparse.minimize(value, k=2, dim=5, grad=grad, check_grad=False) is not None
+
+
+def test_a_gradient_that_a_difference_cannot_judge_is_taken():
+    # Flat at the start, and with values so large that a difference is all rounding.
+    assert ksparse.minimize(lambda x: (x**4).sum(), k=2, dim=5, grad=lambda x: 4 * x**3).success
+    assert ksparse.minimize(lambda x: 1e12 + value(x), k=2, dim=5, grad=gradient).support.tolist() == [0, 4]
+
+
+@pytest.mark.parametrize("at_zero", [0.0, np.nan])
+def test_a_function_without_values_is_an_error(at_zero):
+    with pytest.raises(ValueError, match="not finite"):
+        ksparse.minimize(lambda x: np.nan if x.any() else at_zero, k=2, dim=5, grad=lambda x: np.ones(5))
+
+
+def test_a_function_without_a_minimum_is_no_success():
+    result = ksparse.minimize(lambda x: -x.sum(), k=2, dim=5, grad=lambda x: -np.ones(5))
+    assert not result.success and result.status == "unbounded" and "no minimum" in result.message
+
+
+def test_the_time_limit_holds_inside_an_iteration():
+    calls = []
+
+    def slow(x):
+        time.sleep(0.005)
+        calls.append(x)
+        return value(x), gradient(x)
+
+    everything = ksparse.minimize(slow, k=2, dim=5)
+    enough = len(calls)
+    assert everything.success
+    calls.clear()
+    result = ksparse.minimize(slow, k=2, dim=5, time_limit=0.005)
+    # The call under way, those that check the gradient, and what it takes to say where the search stands.
+    assert result.status == "time-limit" and len(calls) <= min(10, enough - 1)

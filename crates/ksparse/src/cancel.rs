@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// A token that somebody else may set, at any time and from any thread: a signal handler, a button, a deadline.
 ///
@@ -28,6 +29,8 @@ struct State {
     set: AtomicBool,
     /// Questions to be answered before the token sets itself.
     patience: AtomicUsize,
+    /// When it sets itself, and the token that it is set with.
+    deadline: Option<(Instant, Cancel)>,
 }
 
 impl Cancel {
@@ -42,7 +45,20 @@ impl Cancel {
     /// One that sets itself when it is asked for the time after so many questions: for tests of who asks, and of what
     /// is left when the answer is yes.
     pub fn after(questions: usize) -> Self {
-        Self(Some(Arc::new(State { set: AtomicBool::new(false), patience: AtomicUsize::new(questions) })))
+        Self::with(questions, None)
+    }
+
+    /// One that sets itself after this time, and before it whenever this one is set.
+    #[must_use]
+    pub fn within(&self, time: Duration) -> Self {
+        // A time beyond all clocks never comes.
+        Instant::now()
+            .checked_add(time)
+            .map_or_else(|| self.clone(), |at| Self::with(usize::MAX, Some((at, self.clone()))))
+    }
+
+    fn with(questions: usize, deadline: Option<(Instant, Self)>) -> Self {
+        Self(Some(Arc::new(State { set: AtomicBool::new(false), patience: AtomicUsize::new(questions), deadline })))
     }
 
     /// Asks all who have this token to stop.
@@ -58,6 +74,9 @@ impl Cancel {
         if state.set.load(Ordering::Relaxed) {
             return true;
         }
+        if let Some((deadline, other)) = &state.deadline {
+            return other.is_set() || Instant::now() >= *deadline;
+        }
         // Counted only where somebody wants it counted: threads do not share a cache line for nothing.
         if state.patience.load(Ordering::Relaxed) == usize::MAX {
             return false;
@@ -67,6 +86,12 @@ impl Cancel {
             self.set();
         }
         spent.is_err()
+    }
+
+    /// Whether its time is up, and nobody has asked to stop.
+    pub(crate) fn is_late(&self) -> bool {
+        let Some((deadline, other)) = self.0.as_ref().and_then(|state| state.deadline.as_ref()) else { return false };
+        Instant::now() >= *deadline && !other.is_set()
     }
 
     /// `Err(Cancelled)` once it is set: for work that can be given up by `?`.
@@ -97,6 +122,17 @@ mod tests {
         assert!(!cancel.is_set() && cancel == other && cancel != Cancel::new() && Cancel::NEVER == Cancel::default());
         other.set();
         assert!(cancel.is_set() && cancel.ask() == Err(Error::Cancelled));
+    }
+
+    #[test]
+    fn a_deadline_is_kept_and_hands_on_what_it_was_made_from() {
+        let cancel = Cancel::new();
+        let (late, never) = (cancel.within(Duration::ZERO), cancel.within(Duration::MAX));
+        let early = cancel.within(Duration::from_secs(1 << 30));
+        assert!(late.is_set() && late.is_late() && !early.is_set() && !never.is_set() && !cancel.is_set());
+        assert!(Cancel::NEVER.within(Duration::ZERO).is_late());
+        cancel.set();
+        assert!(early.is_set() && never.is_set() && !early.is_late() && !late.is_late());
     }
 
     #[test]

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._device import DeviceMatrix
+from ._names import OtherNames
 from ._progress import Watcher
 from ._results import Progress
 from ._validation import (
@@ -51,7 +52,7 @@ ADVICE = {
 }
 
 
-class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """At most k coefficients of a linear predictor; subclasses choose the loss and say what a prediction is."""
 
     def __init__(

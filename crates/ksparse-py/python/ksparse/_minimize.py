@@ -38,6 +38,7 @@ def minimize(
     time_limit: float | None = None,
     solver_options: Mapping[str, object] | None = None,
     random_state: Any = None,
+    check_grad: bool = True,
     callback: Callable[[Progress], object] | None = None,
     verbose: int = 0,
 ) -> MinimizeResult:
@@ -67,6 +68,9 @@ def minimize(
         Coordinates that are free: never set to zero, not counted in k.
     tol, max_iter, time_limit, solver_options, random_state
         As for the estimators.
+    check_grad : bool, default=True
+        Compare a gradient of your own with a difference of `fun` at the start, along one direction (two evaluations):
+        one that does not belong to `fun` is a ValueError.
     callback : callable, default=None
         Called once per iteration with a `Progress`; returning True or raising StopIteration ends the search.
     verbose : int, default=0
@@ -104,10 +108,17 @@ def minimize(
             raise ValueError("x0 contains NaN or infinity.")
         support = np.flatnonzero(x0)
         start = support.tolist(), x0[support].tolist()
+    size = check_k(k, function["dim"], "coordinates")
+    if check_grad and counted.own_gradient:
+        compare_gradient(function, np.zeros(function["dim"]) if x0 is None else x0)
     watcher = Watcher("minimize", verbose, callback, function["dim"])
-    solution = _core.minimize(function, search, check_k(k, function["dim"]), start, watcher.callback())
+    solution = _core.minimize(function, search, size, start, watcher.callback())
     watcher.close(solution["message"])
-    return minimize_result(solution, function["dim"], counted.calls)
+    result = minimize_result(solution, function["dim"], counted.calls)
+    if result.status == "max-iterations" and falls_for_ever(function, result.x):
+        result.status = "unbounded"
+        result.message = "no minimum: fun falls for ever along the ray through x"
+    return result
 
 
 def function_search(
@@ -166,6 +177,8 @@ class Counted:
     def __init__(self, fun: Callable[[Any], Any]) -> None:
         self.fun = fun
         self.calls = 0
+        #: Whether the user says what its gradient is.
+        self.own_gradient = False
 
     def __call__(self, x: Any) -> Any:
         self.calls += 1
@@ -181,6 +194,7 @@ def as_function(fun: Any, dim: Any, grad: Any, hess: Any) -> tuple[Function, Cou
     value: Callable[[Floats], float] | None = None
     if grad is None:
         grad = "pair" if returns_pair(counted, dim) else "2-point, unasked"
+    counted.own_gradient = grad is True or grad == "pair" or callable(grad)
     if grad is True or grad == "pair":
         pair = returned_pair(counted)
     elif callable(grad):
@@ -212,6 +226,35 @@ def as_function(fun: Any, dim: Any, grad: Any, hess: Any) -> tuple[Function, Cou
         "hessian_diagonal": None if second is None else second.diagonal,
     }
     return function, counted
+
+
+def compare_gradient(function: Function, x: Floats) -> None:
+    """Refuses a gradient that is not the function's, as far as one direction at x can tell."""
+    value, gradient = function["value_and_gradient"](x.copy())
+    length = np.linalg.norm(gradient)
+    if not (np.isfinite(value) and np.isfinite(length) and length > 0.0 and gradient.shape == x.shape):
+        return
+    # Half along the gradient, where a sign or a factor shows, half anywhere.
+    aside = np.random.default_rng(0).standard_normal(x.size)
+    direction = gradient / length + aside / np.linalg.norm(aside)
+    direction /= np.linalg.norm(direction)
+    step = np.cbrt(np.finfo(np.float64).eps) * max(1.0, float(np.linalg.norm(x)))
+    ahead, behind = (function["value_and_gradient"](x + side * step * direction)[0] for side in (1.0, -1.0))
+    said, seen = float(gradient @ direction), (ahead - behind) / (2.0 * step)
+    # What rounding and bends may do to a difference that is right.
+    noise = 1e3 * np.finfo(np.float64).eps * max(abs(ahead), abs(behind), abs(value)) / step
+    if np.isfinite(seen) and abs(said - seen) > 0.1 * max(abs(said), abs(seen)) + noise:
+        raise ValueError(
+            f"The gradient does not belong to fun: along a direction at the start, fun changes by {seen:.3g} a unit and "
+            f"the gradient says {said:.3g}. Check its sign, its factors and its coordinates, or leave it out "
+            "(grad='2-point'); check_grad=False skips this comparison, for a function that bends sharply at the start."
+        )
+
+
+def falls_for_ever(function: Function, x: Floats) -> bool:
+    """Whether a convex function goes on falling on the ray through x: twice as much for twice the way."""
+    first, second, third = (function["value_and_gradient"](2.0**far * x)[0] for far in (20, 21, 22))
+    return bool(np.isfinite(third) and third < second < first and second - third > 1.5 * (first - second))
 
 
 def returns_pair(fun: Counted, dim: int) -> bool:
@@ -247,14 +290,35 @@ def through_jax(fun: Counted) -> tuple[Any, Any, Any]:
     """Value and gradient, value, and Hessian of a function written in JAX."""
     import jax
 
-    both, second = jax.value_and_grad(fun.fun), jax.hessian(fun.fun)
+    def compiled(function: Callable[[Any], Any]) -> Callable[[Floats], Any]:
+        """Compiled by JAX, unless it branches on numbers, which only plain calls can do."""
+        quick: Any = jax.jit(function)
+
+        def call(x: Floats) -> Any:
+            nonlocal quick
+            point = jax.numpy.asarray(x)
+            try:
+                return quick(point)
+            except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError):
+                if quick is function:
+                    raise
+                quick = function
+                return quick(point)
+
+        return call
+
+    alone, both, second = (compiled(f) for f in (fun.fun, jax.value_and_grad(fun.fun), jax.hessian(fun.fun)))
 
     def pair(x: Floats) -> tuple[float, Floats]:
         fun.calls += 1
-        value, gradient = both(jax.numpy.asarray(x))
+        value, gradient = both(x)
         return as_number(value), as_floats(gradient, "the gradient")
 
-    return pair, lambda x: as_number(fun(jax.numpy.asarray(x))), lambda x: second(jax.numpy.asarray(x))
+    def value(x: Floats) -> float:
+        fun.calls += 1
+        return as_number(alone(x))
+
+    return pair, value, second
 
 
 def through_torch(fun: Counted) -> tuple[Any, Any]:

@@ -129,9 +129,12 @@ def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> An
     -------
     ax : matplotlib axes
     """
+    network_or_matrix = "plot_graph takes a fitted SparsePrecision or a square matrix"
+    if hasattr(network, "fit") and not hasattr(network, "precision_"):
+        raise TypeError(f"{network_or_matrix}, got {type(network).__name__}; plot_path draws a regression.")
     matrix = np.asarray(getattr(network, "precision_", network), dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"plot_graph takes a SparsePrecision or a square matrix, got shape {matrix.shape}.")
+        raise ValueError(f"{network_or_matrix}, got shape {matrix.shape}.")
     names = getattr(network, "feature_names_in_", None) if feature_names is None else np.asarray(feature_names)
     p = len(matrix)
     ax = _axes(ax, figsize=(7, 7), layout="constrained")

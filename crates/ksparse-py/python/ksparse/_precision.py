@@ -17,6 +17,7 @@ from sklearn.utils import check_scalar
 from . import _core
 from ._base import ADVICE, Callback
 from ._minimize import function_search
+from ._names import OtherNames
 from ._progress import Watcher
 from ._validation import as_matrix, check_k, seed, thread_count, validate
 
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+#: What k counts here.
+PAIRS = "pairs of variables"
 
-class SparsePrecision(EmpiricalCovariance):  # type: ignore[misc]
+
+class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
     """The precision matrix (inverse covariance) of Gaussian samples with at most k edges.
 
     Minimises ``-log det O + trace(S O)``, S the covariance of the samples, over precision matrices O with at most k
@@ -130,7 +134,7 @@ class SparsePrecision(EmpiricalCovariance):  # type: ignore[misc]
         """
         X = validate(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
         p = X.shape[1]
-        k = check_k(self.k, p * (p - 1) // 2) if self.k is not None else min(p, p * (p - 1) // 2)
+        k = check_k(self.k, p * (p - 1) // 2, PAIRS) if self.k is not None else min(p, p * (p - 1) // 2)
         watcher = Watcher(type(self).__name__, self.verbose, callback, p * (p + 1) // 2)
         search = self._search()
         last = getattr(self, "precision_", None)
@@ -276,7 +280,7 @@ class SparsePrecisionCV(SparsePrecision):
         pairs = p * (p - 1) // 2
         if self.ks is None:
             return sorted({k for k in (0, p // 2, p, 3 * p // 2, 2 * p, 3 * p, 4 * p) if k <= pairs})
-        ks = sorted({check_k(k, pairs) for k in np.atleast_1d(np.asarray(self.ks, dtype=object))})
+        ks = sorted({check_k(k, pairs, PAIRS) for k in np.atleast_1d(np.asarray(self.ks, dtype=object))})
         if not ks:
             raise ValueError("ks must hold at least one k.")
         return ks

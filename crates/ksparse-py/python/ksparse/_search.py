@@ -273,7 +273,9 @@ def _ridges(given: Any, name: str) -> list[float] | None:
     """Distinct ridges, descending; None where none are given."""
     if given is None:
         return None
-    listed = np.atleast_1d(np.asarray(given, dtype=object))
+    listed = np.asarray(given, dtype=object)
+    if listed.ndim != 1:
+        raise TypeError(f"{name} must be a list of ridges, got {given!r}: for one ridge pass {name}=[{given!r}].")
     ridges = sorted({check_alpha(alpha, name) for alpha in listed}, reverse=True)
     if not ridges:
         raise ValueError(f"{name} must hold at least one ridge.")

@@ -144,22 +144,30 @@ def check_offset(offset: Any, n_samples: int) -> NDArray[np.float64] | None:
     return added
 
 
-def check_k(k: Any, n_features: int) -> int:
+def check_k(k: Any, n_features: int, of: str = "features") -> int:
     """The number of coefficients: `k` as it is, a fraction of the columns, or the default, which never warns."""
     if k is None:
         return min(DEFAULT_K, n_features)
+    meant = f"a number of {of}, or a float in (0, 1], a share of them"
+    if isinstance(k, str):
+        raise TypeError(f"k must be {meant}, got {str(k)!r}: the estimators whose names end in CV choose k themselves.")
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, numbers.Real):
+        raise TypeError(f"k must be {meant}, got {k!r} of type {type(k).__name__}.")
     if isinstance(k, numbers.Integral):
         k = check_scalar(int(k), "k", int, min_val=0)
         if k > n_features:
             warnings.warn(
-                f"k={k} is more than the {n_features} features there are: k={n_features} is used.",
+                f"k={k} is more than the {n_features} {of} there are: k={n_features} is used.",
                 KSparseWarning,
                 stacklevel=4,
             )
             return n_features
         return int(k)
-    fraction = float(check_scalar(k, "k", numbers.Real, min_val=0.0, max_val=1.0, include_boundaries="right"))
-    return max(1, round(fraction * n_features))
+    share = float(k)
+    if not 0.0 < share <= 1.0:
+        whole = f": for {int(share)} of them pass k={int(share)}" if share > 1.0 and share.is_integer() else ""
+        raise ValueError(f"k must be {meant}, got the float {share}{whole}.")
+    return max(1, round(share * n_features))
 
 
 def check_keep(keep: Any, n_features: int, names: Any = None) -> list[int]:

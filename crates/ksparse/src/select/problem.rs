@@ -2,7 +2,7 @@
 
 use crate::design::{Design, Rows, Scaled};
 use crate::error::{Error, Result, check_finite, check_len, check_option};
-use crate::loss::Loss;
+use crate::loss::{Loss, TargetKind};
 use crate::objective::{Bounds, LinearModel, Risk};
 use crate::solver::Solution;
 use std::borrow::Cow;
@@ -59,9 +59,34 @@ impl<'a> Problem<'a> {
         self.loss.check_target(self.target)
     }
 
+    /// `Err` where the squares of a column or of the target are too small to be told from zero: such a column would
+    /// pass for an empty one.
+    fn check_units(&self) -> Result<()> {
+        const SMALLEST: f64 = f64::MIN_POSITIVE / f64::EPSILON;
+        let remedy = "too small to be squared: multiply it by a power of ten";
+        let largest = self.target.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
+        if self.loss.target() == TargetKind::Real && largest > 0.0 && largest * largest < SMALLEST {
+            return Err(Error::Data(format!("the target, at most {largest:e} in size, is {remedy}")));
+        }
+        let ones = vec![1.0; self.design.nrows()];
+        let mut sums = vec![0.0; self.design.ncols()];
+        self.design.tmul(&ones, &mut sums);
+        // An empty column sums up to nothing at all; few columns to next to nothing.
+        let small = SMALLEST.sqrt() * self.design.nrows() as f64;
+        let suspects: Vec<usize> = (0..sums.len()).filter(|&j| sums[j] != 0.0 && sums[j].abs() < small).collect();
+        let mut squares = vec![0.0; suspects.len()];
+        self.design.squares_at(&ones, &suspects, &mut squares);
+        self.design.health()?;
+        match suspects.iter().zip(squares).find(|(_, square)| *square < SMALLEST) {
+            Some((j, _)) => Err(Error::Data(format!("column {j} (counted from 0) is {remedy}"))),
+            None => Ok(()),
+        }
+    }
+
     /// The risk on all rows.
     pub fn on_all_rows(&self) -> Result<Training<'a>> {
         self.validate()?;
+        self.check_units()?;
         self.train(Box::new(self.design), Cow::Borrowed(self.target), self.weights, self.offset)
     }
 

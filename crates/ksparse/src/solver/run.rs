@@ -82,11 +82,13 @@ impl<'a> Run<'a> {
     ) -> Result<Self> {
         limits.validate()?;
         let budget = Budget::new(sparsity, objective.free(), objective.dim())?;
+        // Out of time inside an iteration is like cancelled there.
+        let cancel = limits.time_limit.map_or_else(|| limits.cancel.clone(), |time| limits.cancel.within(time));
         Ok(Self {
             objective,
             budget,
             iterations: 0,
-            limits: limits.clone(),
+            limits: Limits { cancel, ..limits.clone() },
             best: RefCell::new(None),
             watch,
             trace: Vec::new(),
@@ -330,13 +332,17 @@ impl<'a> Run<'a> {
             seconds: self.started.elapsed().as_secs_f64(),
         };
         self.know(at);
-        if (self.watch)(&progress).is_break() || self.limits.cancel.is_set() {
+        if (self.watch)(&progress).is_break() {
+            return Some(Status::Stopped);
+        }
+        let out_of_time = self.limits.cancel.is_late();
+        if self.limits.cancel.is_set() && !out_of_time {
             return Some(Status::Stopped);
         }
         if !at.attained {
             return Some(Status::Unattained);
         }
-        if self.limits.time_limit.is_some_and(|limit| self.started.elapsed() >= limit) {
+        if out_of_time {
             return Some(Status::TimeLimit);
         }
         (self.iterations >= self.limits.max_iterations).then_some(Status::MaxIterations)

@@ -17,7 +17,8 @@ impl Run<'_> {
             Err(Error::Cancelled) => {
                 let known = self.best.take();
                 let best = known.map_or_else(|| self.stand(start), Ok)?;
-                self.finish(best, Status::Stopped)
+                let status = if self.limits.cancel.is_late() { Status::TimeLimit } else { Status::Stopped };
+                self.finish(best, status)
             }
             done => done,
         }
