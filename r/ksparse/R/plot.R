@@ -1,0 +1,72 @@
+# Pictures: coefficients along the path, scores along k, how often columns are selected.
+
+plot.ksparse <- function(x, type = c("path", "deviance"), label = TRUE, ...) {
+  type <- match.arg(type)
+  if (type == "deviance") {
+    draw_line(x$k, 100 * (1 - x$dev / x$nulldev), xlab = "k", ylab = "% of the deviance explained", ...)
+    return(invisible(x))
+  }
+  beta <- if (is.list(x$beta)) x$beta[[1L]] else x$beta
+  draw_path(beta, x$k, label, if (is.list(x$beta)) paste("Coefficients:", names(x$beta)[1L]) else "Coefficients", ...)
+  invisible(x)
+}
+
+draw_line <- function(x, y, ...) {
+  settings <- merged(list(x = x, y = y, type = "b", pch = 20), list(...))
+  do.call(graphics::plot, settings)
+}
+
+# Arguments of the caller in place of the usual ones.
+merged <- function(usual, given) {
+  usual[names(given)] <- given
+  usual
+}
+
+draw_path <- function(beta, k, label, ylab, ...) {
+  used <- Matrix::rowSums(beta != 0) > 0
+  values <- t(as.matrix(beta[used, , drop = FALSE]))
+  if (!any(used)) values <- matrix(0, length(k), 1L)
+  settings <- merged(list(x = k, y = values, type = if (length(k) > 1L) "l" else "p", lty = 1, pch = 20,
+                               xlab = "k", ylab = ylab), list(...))
+  do.call(graphics::matplot, settings)
+  graphics::abline(h = 0, col = "grey", lty = 3)
+  if (label && any(used)) {
+    last <- values[nrow(values), ]
+    shown <- last != 0
+    graphics::text(max(k), last[shown], colnames(values)[shown], pos = 2, cex = 0.7, xpd = NA)
+  }
+}
+
+plot.cv.ksparse <- function(x, type = c("cv", "path", "frequencies"), n = 30, ...) {
+  type <- match.arg(type)
+  switch(type, cv = draw_scores(x, ...), frequencies = draw_frequencies(x, n, ...), path = {
+    if (is.null(x$path)) complain("there is no path of family = \"", x$family, "\" in a choice: plot a ksparse() fit")
+    draw_path(x$path, as.integer(colnames(x$path)), TRUE, "Coefficients", ...)
+  })
+  invisible(x)
+}
+
+# The best mean of every k, with its standard error.
+draw_scores <- function(x, ...) {
+  cost <- if (x$gain) -x$scores$mean else x$scores$mean
+  best <- vapply(split(seq_along(cost), x$scores$k), function(rows) rows[which.min(cost[rows])], 0L)
+  cells <- x$scores[best, ]
+  low <- cells$mean - cells$se
+  high <- cells$mean + cells$se
+  settings <- merged(list(x = cells$k, y = cells$mean, pch = 20, xlab = "k", ylab = x$measure,
+                               ylim = range(low, high, finite = TRUE)), list(...))
+  do.call(graphics::plot, settings)
+  graphics::segments(cells$k, low, cells$k, high, col = "grey")
+  graphics::abline(v = unique(c(x$k.min, x$k.1se)), lty = 3)
+}
+
+draw_frequencies <- function(x, n, ...) {
+  shares <- if (is.null(x$resampled)) x$frequencies else x$resampled
+  if (is.null(shares)) complain("selection frequencies are not counted for family = \"", x$family, "\"")
+  shares <- sort(shares[shares > 0], decreasing = TRUE)
+  shares <- rev(shares[seq_len(min(n, length(shares)))])
+  settings <- merged(list(height = shares, horiz = TRUE, las = 1, xlim = c(0, 1), cex.names = 0.7,
+                               xlab = if (is.null(x$resampled)) "Share of the folds that select it"
+                                      else "Share of the halves of the rows that select it"), list(...))
+  do.call(graphics::barplot, settings)
+}

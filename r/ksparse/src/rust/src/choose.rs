@@ -1,0 +1,275 @@
+//! The choice of a whole model by cross-validation: k and two ridges, or k counted in groups.
+
+use crate::args::Args;
+use crate::error::to_r;
+use crate::outcome::{self, Fitted};
+use crate::problem::Data;
+use crate::search::Search;
+use crate::supervise::{Watch, print, supervise};
+use crate::value::Value;
+use ksparse::loss::TargetKind;
+use ksparse::select::{
+    Choose, CrossValidation, CvCell, CvProgress, CvTable, Edge, Folds, Metric, Predictor, Problem, Refits, Rule,
+    Training, ranges,
+};
+use ksparse::{Result, Solution, Solver, Sparsity};
+use savvy::{ListSexp, savvy};
+use std::ops::ControlFlow;
+
+/// From so many rows on three folds tell as much as five do below.
+const MANY_ROWS: usize = 1000;
+
+/// What to compare, read from a list with these names; what is missing is from the data.
+pub struct Comparison {
+    pub ks: Option<Vec<usize>>,
+    pub lambdas: Option<Vec<f64>>,
+    refits: Option<Vec<f64>>,
+    count: Option<usize>,
+    /// Of every row the fold that holds it out, counted from 0.
+    given: Option<Vec<usize>>,
+    pub metric: Option<Metric>,
+    pub rule: Rule,
+    resamples: usize,
+    rows: usize,
+}
+
+impl Comparison {
+    pub fn new(list: ListSexp) -> savvy::Result<Self> {
+        let args = Args::new(list);
+        let numbers = |name: &str| Ok::<_, savvy::Error>(args.maybe_reals(name)?.map(|numbers| numbers.to_vec()));
+        Ok(Self {
+            ks: args.maybe_counts("k")?,
+            lambdas: numbers("lambda")?,
+            refits: numbers("refit")?,
+            count: args.maybe_number("nfolds")?.map(|count| count as usize),
+            given: args.maybe_counts("foldid")?,
+            metric: args.maybe_word("metric")?.map(|name| Metric::by_name(&name)).transpose().map_err(to_r)?,
+            rule: Rule::by_name(&args.word("rule")?).map_err(to_r)?,
+            resamples: args.count("resamples")?,
+            rows: args.count("rows")?,
+        })
+    }
+
+    /// The folds that are given, or as many as are asked for, dealt as the command deals them.
+    pub fn folds(&self, deal: impl FnOnce(usize) -> Result<Folds>) -> Result<Folds> {
+        match &self.given {
+            Some(of_row) => Folds::given(of_row.clone()),
+            None => deal(self.count.unwrap_or(if self.rows < MANY_ROWS { 5 } else { 3 })),
+        }
+    }
+
+    fn choose(&self, search: &Search) -> Choose {
+        let refits = match (&self.lambdas, &self.refits) {
+            (_, Some(given)) => Refits::Given(given.clone()),
+            (Some(_), None) => Refits::Same,
+            (None, None) => Refits::FromData,
+        };
+        Choose {
+            ks: self.ks.clone(),
+            lambdas: self.lambdas.clone(),
+            refits,
+            keep: search.keep.clone(),
+            metric: self.metric.unwrap_or(Metric::Deviance),
+            rule: self.rule,
+            thorough: search.solver != "auto" || self.lambdas.is_some(),
+            resamples: self.resamples,
+            time_limit: search.time_limit(),
+        }
+    }
+}
+
+/// A line about where a cross-validation is.
+pub fn report(watch: &Watch<String>, at: &CvProgress) -> ControlFlow<()> {
+    let fold = at.fold.map_or("all rows".to_string(), |fold| format!("fold {}", fold + 1));
+    watch.tell(&at.path.solver, || format!("{fold}, k = {}: ", at.path.k))
+}
+
+/// What the best mean, the lean rule and that of one standard error take, each fitted to all rows.
+pub struct Winners {
+    rule: Rule,
+    of: Vec<(Rule, CvCell, Fitted)>,
+}
+
+pub fn winners(table: &CvTable, rule: Rule, mut fit: impl FnMut(&CvCell) -> Result<Fitted>) -> Result<Winners> {
+    let mut of = Vec::new();
+    for name in Rule::NAMES {
+        let rule = Rule::by_name(name)?;
+        let cell = table.winner(rule);
+        of.push((rule, cell.clone(), fit(cell)?));
+    }
+    Ok(Winners { rule, of })
+}
+
+/// Everything about a choice, `more` being what only some know.
+pub fn described(
+    table: &CvTable,
+    winners: Winners,
+    folds: &Folds,
+    null_loss: f64,
+    more: Vec<(&'static str, Value)>,
+) -> Value {
+    let cells = table.cells();
+    let column = |of: &dyn Fn(&CvCell) -> f64| Value::Reals(cells.iter().map(of).collect());
+    let scores = cells.iter().flat_map(|cell| cell.scores.clone()).collect();
+    let rules = winners.of.iter().map(|(rule, ..)| rule.name().to_string()).collect();
+    let chosen = winners.of.iter().position(|(rule, ..)| *rule == winners.rule).unwrap_or(0);
+    let models = winners.of.into_iter().map(|(_, cell, fitted)| {
+        let model = outcome::table(vec![fitted], cell.refit, null_loss);
+        Value::Record(vec![("k", Value::Counts(vec![cell.k])), ("lambda", Value::Real(cell.lambda)), ("model", model)])
+    });
+    let mut fields = vec![
+        ("metric", Value::Word(table.metric().name().to_string())),
+        ("gain", Value::Flag(table.metric().is_gain())),
+        ("k", Value::Counts(cells.iter().map(|cell| cell.k).collect())),
+        ("lambda", column(&|cell| cell.lambda)),
+        ("refit", column(&|cell| cell.refit)),
+        ("mean", column(&|cell| cell.mean)),
+        ("error", column(&|cell| cell.standard_error)),
+        ("scores", Value::Matrix { rows: table.folds().len(), values: scores }),
+        ("folds", Value::indices(folds.of_row())),
+        ("rules", Value::Words(rules)),
+        ("chosen", Value::indices(&[chosen])),
+        ("models", Value::List(models.collect())),
+    ];
+    fields.extend(more);
+    Value::Record(fields)
+}
+
+/// Chooses k and the ridges by the folds, and fits what each rule takes to all rows.
+#[savvy]
+fn core_choose(data: ListSexp, search: ListSexp, comparison: ListSexp) -> savvy::Result<savvy::Sexp> {
+    let (data, (search, manner)) = (Data::new(data)?, Search::new(search)?);
+    let (view, solver, comparison) = (data.view()?, search.solver()?, Comparison::new(comparison)?);
+    let ridge = search.lambda.unwrap_or(view.ridge);
+    let work = |watch: &Watch<String>| {
+        let design = view.matrix.design()?;
+        let problem = view.rest.over(&*design);
+        let folds = comparison.folds(|count| match problem.loss.target() {
+            TargetKind::Sign => Folds::stratified(problem.target, count, search.seed),
+            _ => Folds::seeded(problem.target.len(), count, search.seed),
+        })?;
+        let training = problem.on_all_rows()?;
+        let made = match &search.groups {
+            None => Made::by_choice(&problem, &training, &comparison, &search, &folds, &*solver, watch)?,
+            Some(_) => Made::by_groups(&problem, &training, &comparison, &search, ridge, &folds, &*solver, watch)?,
+        };
+        let nothing = solver.solve(&training.risk.reridged(ridge)?, &Sparsity::new(0), None, &mut |_| watch.go_on())?;
+        Ok((made, folds, training.risk.value(nothing.as_sparse())))
+    };
+    let (made, folds, null_loss) = supervise(&manner, &search.cancel, work, print)?;
+    described(&made.table, made.winners, &folds, null_loss, made.more).into_sexp()
+}
+
+/// A choice, fitted.
+struct Made {
+    table: CvTable,
+    winners: Winners,
+    more: Vec<(&'static str, Value)>,
+}
+
+impl Made {
+    fn by_choice(
+        problem: &Problem,
+        training: &Training,
+        comparison: &Comparison,
+        search: &Search,
+        folds: &Folds,
+        solver: &dyn Solver,
+        watch: &Watch<String>,
+    ) -> Result<Self> {
+        let choose = comparison.choose(search);
+        choose.metric.check(problem.loss)?;
+        let chosen = choose.solve(&[*problem], &folds.splits(), None, solver, &mut |at| report(watch, at))?;
+        let predictor = &chosen.predictors[0];
+        let winners = winners(&chosen.table, comparison.rule, |cell| {
+            let same = (cell.k, cell.lambda, cell.refit) == (chosen.k, chosen.lambda, chosen.refit);
+            let solution = match same {
+                true => predictor.solution.clone(),
+                false => refitted(training, cell, search, solver, watch)?,
+            };
+            let models = vec![training.model(&solution)];
+            Fitted::new(cell.k, solution, models, &training.risk)
+        })?;
+        let more = more(predictor, &chosen.edges, training);
+        Ok(Self { table: chosen.table, winners, more })
+    }
+
+    /// Groups are compared under one ridge, as the command's `path -k ... --cv` does.
+    #[allow(clippy::too_many_arguments)]
+    fn by_groups(
+        problem: &Problem,
+        training: &Training,
+        comparison: &Comparison,
+        search: &Search,
+        ridge: f64,
+        folds: &Folds,
+        solver: &dyn Solver,
+        watch: &Watch<String>,
+    ) -> Result<Self> {
+        let features = training.risk.features();
+        let countable = search.groups.as_ref().map_or(features, |groups| groups.count(features, &search.keep));
+        let from_data = || ranges::first_ks(ranges::largest_k(&training.risk, countable));
+        let ks = comparison.ks.clone().unwrap_or_else(from_data);
+        let grid = search.grid(ks, comparison.lambdas.clone().unwrap_or_else(|| vec![ridge]));
+        let metric = comparison.metric.unwrap_or(Metric::Deviance);
+        metric.check(problem.loss)?;
+        let solved =
+            grid.solve(&training.risk, solver, &mut |at| watch.tell(&at.solver, || format!("k = {}: ", at.k)))?;
+        let validation = CrossValidation { grid, metric, rule: comparison.rule };
+        let table = validation.table(problem, folds, solver, &mut |at| report(watch, at))?;
+        let winners = winners(&table, comparison.rule, |cell| {
+            let solution = solved.at(cell.k, cell.lambda).cloned().ok_or(ksparse::Error::Cancelled)?;
+            let models = vec![training.model(&solution)];
+            Fitted::new(cell.k, solution, models, &training.risk)
+        })?;
+        Ok(Self { table, winners, more: Vec::new() })
+    }
+}
+
+/// A cell on all rows: its columns selected under one ridge, their coefficients fitted under the other.
+fn refitted(
+    training: &Training,
+    cell: &CvCell,
+    search: &Search,
+    solver: &dyn Solver,
+    watch: &Watch<String>,
+) -> Result<Solution> {
+    let selecting = training.risk.reridged(cell.lambda)?;
+    let selected = solver.solve(&selecting, &search.sparsity(cell.k), None, &mut |_| watch.go_on())?;
+    if cell.refit == cell.lambda {
+        return Ok(selected);
+    }
+    let columns = selected.support.iter().copied().filter(|&j| j < training.risk.features());
+    let all_of_them = Sparsity::new(0).keep(columns);
+    solver.solve(&training.risk.reridged(cell.refit)?, &all_of_them, Some(&selected), &mut |_| watch.go_on())
+}
+
+/// How sure the choice is: how often columns are selected, what else is nearly as good, the path it stands on.
+fn more(predictor: &Predictor, edges: &[Edge], training: &Training) -> Vec<(&'static str, Value)> {
+    let edge = |edge: &Edge| match edge {
+        Edge::LargestK => "k is the largest compared",
+        Edge::LargestLambda => "the lambda that selects is the largest compared",
+        Edge::SmallestLambda => "the lambda that selects is the smallest compared",
+        Edge::LargestRefit => "the lambda of the coefficients is the largest compared",
+        Edge::SmallestRefit => "the lambda of the coefficients is the smallest compared",
+    };
+    let others = predictor.alternatives.iter().map(|other| {
+        Value::Record(vec![("support", Value::indices(&other.support)), ("objective", Value::Real(other.value))])
+    });
+    let steps = predictor.path.iter().map(|(k, solution)| {
+        let model = training.model(solution);
+        Value::Record(vec![
+            ("k", Value::Counts(vec![*k])),
+            ("support", Value::indices(&model.support)),
+            ("coef", Value::Reals(model.coefficients)),
+        ])
+    });
+    let resampled = predictor.resampled.as_ref();
+    vec![
+        ("frequencies", Value::Reals(predictor.frequencies.clone())),
+        ("resampled", Value::maybe(resampled, |resampled| Value::Reals(resampled.frequencies.clone()))),
+        ("edges", Value::Words(edges.iter().map(edge).map(str::to_string).collect())),
+        ("alternatives", Value::List(others.collect())),
+        ("path", Value::List(steps.collect())),
+    ]
+}

@@ -1,0 +1,194 @@
+//! Fits to survival times, classes, ordered or not, and several responses.
+
+use crate::args::Args;
+use crate::choose::{self, Comparison};
+use crate::error::to_r;
+use crate::matrix::{Matrix, View};
+use crate::outcome::{self, Fitted};
+use crate::search::Search;
+use crate::supervise::{Watch, print, supervise};
+use crate::value::Value;
+use ksparse::design::Design;
+use ksparse::loss::{JOINT_RIDGE, Survival, Ties};
+use ksparse::path::PathProgress;
+use ksparse::select::{CvProgress, JointProblem, JointTraining, JointValidation, Observed};
+use ksparse::sparsity::Partition;
+use ksparse::{Path, Result, Solution, Sparsity};
+use savvy::{ListSexp, RealSexp, savvy};
+use std::sync::Arc;
+
+/// Read from a list with these names; which of them counts is a matter of `kind`.
+struct JointData {
+    matrix: Matrix,
+    /// "cox", "multinomial", "ordinal" or "responses".
+    kind: String,
+    weights: Option<RealSexp>,
+    time: Option<RealSexp>,
+    event: Vec<bool>,
+    entry: Option<RealSexp>,
+    strata: Option<Vec<usize>>,
+    ties: Ties,
+    /// How many outputs there are, the class of each row, the responses one after the other.
+    count: usize,
+    classes: Vec<usize>,
+    responses: Option<RealSexp>,
+    intercept: bool,
+    standardize: bool,
+}
+
+impl JointData {
+    fn new(list: ListSexp) -> savvy::Result<Self> {
+        let args = Args::new(list);
+        Ok(Self {
+            matrix: Matrix::named(&args, "x")?,
+            kind: args.word("kind")?,
+            weights: args.maybe_reals("weights")?,
+            time: args.maybe_reals("time")?,
+            event: args.counts("event")?.into_iter().map(|event| event == 1).collect(),
+            entry: args.maybe_reals("entry")?,
+            strata: args.maybe_counts("strata")?,
+            ties: args.word("ties")?.parse().map_err(to_r)?,
+            count: args.count("count")?,
+            classes: args.counts("classes")?,
+            responses: args.maybe_reals("responses")?,
+            intercept: args.flag("intercept")?,
+            standardize: args.flag("standardize")?,
+        })
+    }
+
+    /// The same without R.
+    fn view(&self) -> JointView<'_> {
+        let observed = match (self.kind.as_str(), &self.time) {
+            ("cox", Some(time)) => Observed::Survival(Survival {
+                entry: self.entry.as_ref().map(RealSexp::as_slice),
+                strata: self.strata.as_deref(),
+                ties: self.ties,
+                ..Survival::new(time.as_slice(), &self.event)
+            }),
+            ("ordinal", _) => Observed::Ordered { of: &self.classes, count: self.count },
+            ("multinomial", _) => Observed::Classes { of: &self.classes, count: self.count },
+            _ => Observed::Responses {
+                values: self.responses.as_ref().map(RealSexp::as_slice).unwrap_or_default(),
+                count: self.count,
+            },
+        };
+        let weights = self.weights.as_ref().map(RealSexp::as_slice);
+        let (intercept, standardize) = (self.intercept, self.standardize);
+        JointView { matrix: self.matrix.view(), observed, weights, intercept, standardize }
+    }
+}
+
+struct JointView<'a> {
+    matrix: View<'a>,
+    observed: Observed<'a>,
+    weights: Option<&'a [f64]>,
+    intercept: bool,
+    standardize: bool,
+}
+
+impl JointView<'_> {
+    fn over<'a>(&'a self, design: &'a dyn Design) -> JointProblem<'a> {
+        JointProblem {
+            weights: self.weights,
+            intercept: self.intercept,
+            standardize: self.standardize,
+            ..JointProblem::new(design, self.observed)
+        }
+    }
+}
+
+/// The constraint for k columns, or groups of them, each with its coefficients for all outputs.
+fn sparsity(problem: &JointProblem, search: &Search, k: usize) -> Sparsity {
+    let mut sparsity = problem.sparsity(k, &search.keep);
+    if let Some(groups) = &search.groups {
+        let outputs = problem.outputs();
+        // Columns in no group stand alone, as they do without groups.
+        let mut label: Vec<usize> = (0..problem.design.ncols()).collect();
+        for group in groups.groups() {
+            group.iter().for_each(|&j| label[j] = group[0]);
+        }
+        let labels: Vec<usize> = label.iter().flat_map(|&of| std::iter::repeat_n(of, outputs)).collect();
+        sparsity.groups = Some(Arc::new(Partition::of_labels(&labels)));
+    }
+    sparsity
+}
+
+/// Models of k columns for every k of the search, one per output.
+#[savvy]
+fn core_fit_joint(data: ListSexp, search: ListSexp) -> savvy::Result<savvy::Sexp> {
+    let (data, (search, manner)) = (JointData::new(data)?, Search::new(search)?);
+    let (view, solver) = (data.view(), search.solver()?);
+    let lambda = search.lambda.unwrap_or(JOINT_RIDGE);
+    let work = |watch: &Watch<String>| {
+        let design = view.matrix.design()?;
+        let problem = view.over(&*design);
+        let training = problem.on_all_rows()?;
+        let risk = training.risk.reridged(lambda)?;
+        let nothing = solver.solve(&risk, &problem.sparsity(0, &[]), None, &mut |_| watch.go_on())?;
+        let null = ksparse::Objective::value(&training.risk, nothing.as_sparse())?;
+        let fitted = match search.ks.as_deref().unwrap_or_default() {
+            &[k] => {
+                let mut report = |at: &ksparse::Progress| watch.tell(at, || format!("k = {k}: "));
+                let solution = solver.solve(&risk, &sparsity(&problem, &search, k), None, &mut report)?;
+                vec![described(&problem, &training, k, solution)?]
+            }
+            ks => {
+                let Sparsity { keep, groups, .. } = sparsity(&problem, &search, 0);
+                let path = Path { keep, groups, ..search.grid(ks.to_vec(), vec![lambda]).path };
+                let mut report = |at: &PathProgress| watch.tell(&at.solver, || format!("k = {}: ", at.k));
+                let solved = path.solve(&risk, &*solver, &mut report)?;
+                let cells = solved.ks.into_iter().zip(solved.solutions);
+                cells.map(|(k, solution)| described(&problem, &training, k, solution)).collect::<Result<_>>()?
+            }
+        };
+        Ok((fitted, null))
+    };
+    let (fitted, null_loss) = supervise(&manner, &search.cancel, work, print)?;
+    Value::Record(vec![("models", outcome::table(fitted, lambda, null_loss))]).into_sexp()
+}
+
+fn described(problem: &JointProblem, training: &JointTraining, k: usize, solution: Solution) -> Result<Fitted> {
+    let models = training.models(&solution);
+    let (baselines, thresholds) = (problem.baselines(&models[0])?, problem.thresholds(&models[0])?);
+    Ok(Fitted { baselines, thresholds, ..Fitted::new(k, solution, models, &training.risk)? })
+}
+
+/// Chooses k and the ridge by the folds, and fits what each rule takes to all rows.
+#[savvy]
+fn core_choose_joint(data: ListSexp, search: ListSexp, comparison: ListSexp) -> savvy::Result<savvy::Sexp> {
+    let (data, (search, manner)) = (JointData::new(data)?, Search::new(search)?);
+    let (view, solver, comparison) = (data.view(), search.solver()?, Comparison::new(comparison)?);
+    let validation = JointValidation {
+        ks: comparison.ks.clone(),
+        lambdas: comparison.lambdas.clone(),
+        keep: search.keep.clone(),
+        metric: comparison.metric,
+        rule: comparison.rule,
+        cancel: search.cancel.clone(),
+    };
+    let work = |watch: &Watch<String>| {
+        let design = view.matrix.design()?;
+        let problem = view.over(&*design);
+        let folds = comparison.folds(|count| problem.folds(count, search.seed))?;
+        let mut report = |at: &CvProgress| choose::report(watch, at);
+        let chosen = validation.solve(&problem, &folds.splits(), &*solver, &mut report)?;
+        let training = problem.on_all_rows()?;
+        let winners = choose::winners(&chosen.table, comparison.rule, |cell| {
+            if (cell.k, cell.lambda) == (chosen.k, chosen.lambda) {
+                return described(&problem, &training, chosen.k, chosen.solution.clone());
+            }
+            let sparsity = problem.sparsity(cell.k, &search.keep);
+            let risk = training.risk.reridged(cell.lambda)?;
+            let solution = solver.solve(&risk, &sparsity, None, &mut |_| watch.go_on())?;
+            described(&problem, &training, cell.k, solution)
+        })?;
+        let nothing =
+            solver.solve(&training.risk.reridged(chosen.lambda)?, &problem.sparsity(0, &[]), None, &mut |_| {
+                watch.go_on()
+            })?;
+        let null = ksparse::Objective::value(&training.risk, nothing.as_sparse())?;
+        Ok((chosen.table, winners, folds, null))
+    };
+    let (table, winners, folds, null_loss) = supervise(&manner, &search.cancel, work, print)?;
+    choose::described(&table, winners, &folds, null_loss, Vec::new()).into_sexp()
+}
