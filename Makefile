@@ -4,7 +4,7 @@ CARGO ?= cargo
 BUILD := --locked --workspace
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test attack deny python parquet bench lint doc
+.PHONY: help demo test attack deny python r parquet bench lint doc
 
 help:
 	@echo 'make demo    simulate data, fit, predict, choose k, draw a path: files in target/demo (seconds, once built)'
@@ -12,6 +12,7 @@ help:
 	@echo 'make attack  look for what breaks: altered files for every reader, ten minutes (ATTACK_SECONDS=60: one), then 20,000 problems for every bound'
 	@echo 'make deny    advisories and licences of the dependencies, with cargo-deny (needs the network)'
 	@echo 'make python  the Python part of them alone; ARGS go to pytest'
+	@echo 'make r       the R package: built, tested, its source package made and checked as CRAN does (a part of it in make test)'
 	@echo 'make parquet the Parquet reader and writer, a feature whose libraries take minutes to build'
 	@echo 'make bench   compare with other libraries (bench/README.md); ARGS=--quick for a subset, ARGS=field for all of them'
 	@echo 'make lint    formatting and lints only'
@@ -23,6 +24,7 @@ demo:
 test: lint doc
 	$(CARGO) test $(BUILD)
 	$(MAKE) python
+	CARGO='$(CARGO)' r/test
 
 # Each part takes its time; what it finds, it prints with the number that repeats it.
 ATTACK_SECONDS ?= 600
@@ -38,6 +40,10 @@ deny:
 # The Python package: its wheel is built and tested in a virtual environment of its own, .venv.
 python:
 	CARGO='$(CARGO)' crates/ksparse-py/test $(ARGS)
+
+# The R package. `test` runs its tests alone, where there is R.
+r:
+	CARGO='$(CARGO)' r/test --check
 
 parquet:
 	$(CARGO) clippy --locked --package ksparse-io --package ksparse-cli --features ksparse-cli/parquet --all-targets -- -D warnings

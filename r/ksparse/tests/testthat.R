@@ -1,0 +1,4 @@
+library(testthat)
+library(ksparse)
+
+test_check("ksparse")
