@@ -172,26 +172,26 @@ ordinal_probabilities <- function(z, cuts, levels) {
 }
 
 classes_from <- function(object, links, at) {
-  if (object$family == "binomial") {
-    label <- function(z) factor(object$levels[1L + (z > 0)], object$levels)
-  } else if (object$family %in% c("multinomial", "ordinal")) {
-    ordered <- object$family == "ordinal"
-    if (ordered) links <- ordinal_probabilities(links[[1L]], object$thresholds[at], object$levels)
-    best <- Reduce(function(best, c) {
-      better <- links[[c]] > best$value
-      best$of[better] <- c
-      best$value[better] <- links[[c]][better]
-      best
-    }, seq_along(links)[-1L], list(value = links[[1L]], of = 0L * links[[1L]] + 1L))
-    links <- list(best$of)
-    label <- function(c) factor(object$levels[c], object$levels, ordered = ordered)
-  } else {
+  if (!object$family %in% c("binomial", "multinomial", "ordinal")) {
     complain("type = \"class\" is for families with classes: binomial, multinomial and ordinal")
   }
-  z <- links[[1L]]
-  if (ncol(z) == 1L) return(stats::setNames(label(z[, 1L]), rownames(z)))
-  out <- as.data.frame(lapply(seq_len(ncol(z)), function(j) label(z[, j])))
-  stats::setNames(out, colnames(z))
+  of <- switch(object$family, binomial = 1L + (links[[1L]] > 0), multinomial = largest_of(links),
+               ordinal = largest_of(ordinal_probabilities(links[[1L]], object$thresholds[at], object$levels)))
+  label <- function(c) factor(object$levels[c], object$levels, ordered = object$family == "ordinal")
+  if (ncol(of) == 1L) return(stats::setNames(label(of[, 1L]), rownames(of)))
+  out <- as.data.frame(lapply(seq_len(ncol(of)), function(j) label(of[, j])))
+  stats::setNames(out, colnames(of))
+}
+
+# The place of the largest of several matrices, entry by entry; the first of equals.
+largest_of <- function(parts) {
+  best <- list(value = parts[[1L]], of = 0L * parts[[1L]] + 1L)
+  for (c in seq_along(parts)[-1L]) {
+    better <- parts[[c]] > best$value
+    best$of[better] <- c
+    best$value[better] <- parts[[c]][better]
+  }
+  best$of
 }
 
 # A vector for one k, a matrix for several; with several outputs a matrix for one, an array for several.
