@@ -1,5 +1,6 @@
 # The figures of the vignette: three real sets, random splits, ksparse beside glmnet.
-#   Rscript r/study.R FOLDER [splits]     FOLDER holds riboflavin.csv.xz, colon-cancer.svm.xz, breast_GSE7390.csv.xz
+#   Rscript r/study.R FOLDER [splits [set ...]]
+# FOLDER holds riboflavin.csv.xz, colon-cancer.svm.xz, breast_GSE7390.csv.xz; the sets are all of them by default.
 suppressMessages({
   library(ksparse)
   library(glmnet)
@@ -51,7 +52,10 @@ by_glmnet <- function(set, rows, s) {
        link = function(x) predict(fit, x, s = s)[, 1])
 }
 
-for (set in list(riboflavin(), colon(), breast())) {
+sets <- list(riboflavin = riboflavin, colon = colon, breast = breast)
+wanted <- commandArgs(TRUE)[-(1:2)]
+for (make in if (length(wanted)) sets[wanted] else sets) {
+  set <- make()
   n <- nrow(set$x)
   found <- list()
   for (split in seq_len(splits)) {

@@ -197,7 +197,9 @@ largest_of <- function(parts) {
 # A vector for one k, a matrix for several; with several outputs a matrix for one, an array for several.
 shaped <- function(parts) {
   if (length(parts) == 1L) return(if (ncol(parts[[1L]]) == 1L) parts[[1L]][, 1L] else parts[[1L]])
-  if (ncol(parts[[1L]]) == 1L) return(vapply(parts, function(part) part[, 1L], numeric(nrow(parts[[1L]]))))
+  if (ncol(parts[[1L]]) == 1L) {
+    return(matrix(unlist(parts), nrow(parts[[1L]]), dimnames = list(rownames(parts[[1L]]), names(parts))))
+  }
   all <- simplify2array(parts)
   aperm(all, c(1L, 3L, 2L))
 }

@@ -46,6 +46,7 @@ test_that("classes, ordered classes and several responses", {
   expect_identical(colnames(p), levels(of))
   expect_equal(-2 * sum(log(p[cbind(seq_len(300), as.integer(of))])), deviance(fit, k = 3), tolerance = 1e-8)
   expect_identical(dim(predict(fit, d$x[1:4, ])), c(4L, 3L, 2L))
+  expect_identical(dim(predict(fit, d$x[1, , drop = FALSE], k = 2)), c(1L, 3L))
   expect_named(coef(fit), levels(of))
   ordinal <- ksparse(d$x, ordered(of), k = 3, family = "ordinal")
   p <- predict(ordinal, d$x, type = "response")
