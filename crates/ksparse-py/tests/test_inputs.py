@@ -300,3 +300,19 @@ def test_numbers_that_overflow_are_refused(regression, solver, units):
     model = ksparse.SparseLinearRegression(k=2, alpha=0.1, solver=solver)
     with pytest.raises(ValueError, match="power of ten"):
         model.fit(units[0] * X, units[1] * y)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+def test_numbers_too_small_to_be_squared_are_refused(regression, storage):
+    X, y, _ = regression
+    small = X.copy()
+    small[:, 7] *= 1e-160
+    for estimator in (ksparse.SparseLinearRegression(k=2), ksparse.SparseLinearRegressionCV(ks=[1, 2])):
+        with pytest.raises(ValueError, match="column 7 .*multiply it by a power of ten"):
+            estimator.fit(storage(small), y)
+    with pytest.raises(ValueError, match="the target.*multiply it by a power of ten"):
+        ksparse.SparseLinearRegression(k=2).fit(storage(X), 1e-200 * y)
+    # Columns that are empty, and those that are small without being too small, are none of these.
+    small[:, 7] = 0.0
+    small[:, 8] *= 1e-100
+    assert ksparse.SparseLinearRegression(k=2).fit(storage(small), y).support_.size == 2

@@ -99,7 +99,7 @@ How k is chosen:
   Ties go to the smaller k, then to the larger lambda. Every k is started from its neighbours, so f never rises with k.
 
 Examples (the first line makes the data):
-  ksparse simulate logistic --rows 400 --cols 200 --nonzeros 8 -o data.csv
+  ksparse simulate logistic --rows 200 --cols 50 --nonzeros 5 -o data.csv
   ksparse path data.csv -o model.json --report path.html
   ksparse path data.csv -k 0:20
   ksparse path data.csv -k 1:20 --cv 5 --one-se -o model.json --report path.html

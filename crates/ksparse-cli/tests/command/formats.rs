@@ -4,7 +4,7 @@ use crate::bench::Bench;
 use serde_json::Value;
 
 fn answer(bench: &Bench, file: &str, options: &str) -> Value {
-    let mut fit = bench.json(&format!("fit {file} -k 4 {options} --json -q"));
+    let mut fit = bench.json(&format!("fit {file} -k 4 {options} --effort quick --json -q"));
     let fields = fit.as_object_mut().unwrap();
     for field in ["seconds", "read_seconds", "feature_names"] {
         fields.remove(field);

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_scalar
 
 from . import _core
+from ._looks import compared, falls_for_ever
 from ._progress import Watcher
 from ._results import MinimizeResult, Progress, minimize_result
 from ._validation import KSparseWarning, check_k, check_keep, seed
@@ -110,12 +111,12 @@ def minimize(
         start = support.tolist(), x0[support].tolist()
     size = check_k(k, function["dim"], "coordinates")
     if check_grad and counted.own_gradient:
-        compare_gradient(function, np.zeros(function["dim"]) if x0 is None else x0)
+        function["value_and_gradient"] = compared(function["value_and_gradient"])
     watcher = Watcher("minimize", verbose, callback, function["dim"])
     solution = _core.minimize(function, search, size, start, watcher.callback())
     watcher.close(solution["message"])
     result = minimize_result(solution, function["dim"], counted.calls)
-    if result.status == "max-iterations" and falls_for_ever(function, result.x):
+    if result.status == "max-iterations" and falls_for_ever(function["value_and_gradient"], result.x):
         result.status = "unbounded"
         result.message = "no minimum: fun falls for ever along the ray through x"
     return result
@@ -226,35 +227,6 @@ def as_function(fun: Any, dim: Any, grad: Any, hess: Any) -> tuple[Function, Cou
         "hessian_diagonal": None if second is None else second.diagonal,
     }
     return function, counted
-
-
-def compare_gradient(function: Function, x: Floats) -> None:
-    """Refuses a gradient that is not the function's, as far as one direction at x can tell."""
-    value, gradient = function["value_and_gradient"](x.copy())
-    length = np.linalg.norm(gradient)
-    if not (np.isfinite(value) and np.isfinite(length) and length > 0.0 and gradient.shape == x.shape):
-        return
-    # Half along the gradient, where a sign or a factor shows, half anywhere.
-    aside = np.random.default_rng(0).standard_normal(x.size)
-    direction = gradient / length + aside / np.linalg.norm(aside)
-    direction /= np.linalg.norm(direction)
-    step = np.cbrt(np.finfo(np.float64).eps) * max(1.0, float(np.linalg.norm(x)))
-    ahead, behind = (function["value_and_gradient"](x + side * step * direction)[0] for side in (1.0, -1.0))
-    said, seen = float(gradient @ direction), (ahead - behind) / (2.0 * step)
-    # What rounding and bends may do to a difference that is right.
-    noise = 1e3 * np.finfo(np.float64).eps * max(abs(ahead), abs(behind), abs(value)) / step
-    if np.isfinite(seen) and abs(said - seen) > 0.1 * max(abs(said), abs(seen)) + noise:
-        raise ValueError(
-            f"The gradient does not belong to fun: along a direction at the start, fun changes by {seen:.3g} a unit and "
-            f"the gradient says {said:.3g}. Check its sign, its factors and its coordinates, or leave it out "
-            "(grad='2-point'); check_grad=False skips this comparison, for a function that bends sharply at the start."
-        )
-
-
-def falls_for_ever(function: Function, x: Floats) -> bool:
-    """Whether a convex function goes on falling on the ray through x: twice as much for twice the way."""
-    first, second, third = (function["value_and_gradient"](2.0**far * x)[0] for far in (20, 21, 22))
-    return bool(np.isfinite(third) and third < second < first and second - third > 1.5 * (first - second))
 
 
 def returns_pair(fun: Counted, dim: int) -> bool:
