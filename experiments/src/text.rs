@@ -216,8 +216,8 @@ impl Experiment for TextClassification {
 impl TextClassification {
     fn setting(&self, rows: &[Row]) -> Vec<String> {
         let loss = match self.kind {
-            Kind::Logistic => "Loss log(1 + exp(-2 v w'x)), ridge 1e-5",
-            Kind::SquaredHinge => "Loss max(0, 1 - v w'x)^2 / 2, ridge 1e-4",
+            Kind::Logistic => "Section 5.2.1 of the papers: loss log(1 + exp(-2 v w'x)), ridge 1e-5",
+            Kind::SquaredHinge => "Section 5.2.2 of the papers: loss max(0, 1 - v w'x)^2 / 2, ridge 1e-4",
         };
         let mut out = vec![format!(
             "{loss}; no intercept. Each fit on one thread, times in CPU seconds, reading the data not counted. \
@@ -237,6 +237,10 @@ impl TextClassification {
                     "the multiclass file news20 (15,935 documents, single words), classes 11 to 20 against 1 to 10, \
                      rows scaled to norm 1; not news20.binary, which has 1,355,191 features"
                 }
+                name if !name.contains("shape") && name.ends_with(RARE) => {
+                    "the documents of the file before it without their most frequent words"
+                }
+                name if name.ends_with(RARE) => "the simulated documents without their most frequent words",
                 _ => "simulated documents (word frequencies after Zipf, tf-idf values, labels from 500 words)",
             };
             out.push(format!("{name}: n = {n} to fit on, p = {p}; {what}."));

@@ -35,11 +35,26 @@ pub(super) fn findings(
         summarise(rows.iter().filter(|r| r.record == "tuned" && r.cell.method == "glasso").map(|r| r.measures[2]));
     let fewer = lasso.map(|lasso| {
         let yes = sparser.iter().filter(|mean| **mean < lasso.mean).count();
-        let agrees = if yes == sparser.len() { Verdict::Agrees } else { Verdict::Partly };
+        let agrees = verdict((yes, sparser.len())).unwrap_or(Verdict::Differs);
         let means: Vec<String> = sparser.iter().map(|m| format!("{m:.0}")).collect();
         (format!("mean edges {} against {:.0}", means.join(", "), lasso.mean), agrees)
     });
+    let wider = |curves: &Curves| {
+        let sd = |method: &str, p: usize| curves.of(method).iter().find(|(at, _)| *at == p).map(|(_, s)| s.sd);
+        let count = curves.count(|_, p| Some(sd("grahtp", p)? > sd("glasso", p)?));
+        let list = |method: &str| {
+            let values: Vec<String> = curves.of(method).iter().map(|(p, s)| format!("{p}: {:.3}", s.sd)).collect();
+            format!("{} {}", methods::label(method), values.join(", "))
+        };
+        (count, format!("{}; {}", list("grahtp"), list("glasso")))
+    };
+    let ((score_wider, score_sd), (error_wider, error_sd)) = (wider(score), wider(error));
+    let spread = (score_wider.0 + error_wider.0, score_wider.1 + error_wider.1);
     vec![
+        Finding::new(
+            "GraHTP spreads wider than GLasso.",
+            verdict(spread).map(|v| (format!("deviations of the F-score: {score_sd}; of the error: {error_sd}"), v)),
+        ),
         Finding::new(
             "GraHTP has the better F-score.",
             verdict(better(score, true)).map(|v| (both(score), v)),
