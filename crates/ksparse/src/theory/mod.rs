@@ -11,9 +11,11 @@
 //! | after how many iterations is the target exact? | [`Contraction::recovery_iterations`] |
 //! | how far may the target be from stationary? | [`logistic_gradient_bound`], [`log_det_gradient_bound`], |
 //! | | [`squared_hinge_gradient_bound`] |
+//! | how fast does dual ascent come near, when does its support stand, when does its gap close? | [`DualRates`] |
+//! | all of this for one problem? | a [`Survey`] |
 //!
 //! From X.-T. Yuan, P. Li, T. Zhang, "Gradient Hard Thresholding Pursuit for Sparsity-Constrained Optimization", ICML
-//! 2014 and arXiv 1311.5750. Where a printed constant is not a bound or is far from tight, the function says so and
+//! 2014 and arXiv 1311.5750; the dual ones from B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, ICML 2017. Where a printed constant is not a bound or is far from tight, the function says so and
 //! what it computes instead.
 //!
 //! ```
@@ -35,10 +37,13 @@
 //! ```
 
 mod condition;
+mod dual;
 mod losses;
 mod spectrum;
+mod survey;
 
 pub use condition::{ConditionC, Contraction, Curvature, StepWindow};
+pub use dual::DualRates;
 pub use losses::{
     GradientBound, is_diagonally_dominant, log_det_bounds_are_dominant, log_det_curvature, log_det_gradient_bound,
     logistic_curvature, logistic_curvature_as_published, logistic_gradient_bound, risk_curvature,
@@ -46,6 +51,7 @@ pub use losses::{
 };
 pub(crate) use spectrum::least_row_gram_eigenvalue;
 pub use spectrum::{largest_gram_eigenvalue, restricted_eigenvalues};
+pub use survey::{Level, Promise, Survey};
 
 #[cfg(all(test, feature = "simulate"))]
 mod tests;
