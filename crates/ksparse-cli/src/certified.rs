@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::progress::Watcher;
 use crate::report::{count, seconds, significant};
 use crate::screen::{Screen, bold};
-use ksparse::certificate::{Certificate, CertifyOptions, certify};
+use ksparse::certificate::{Certificate, CertifyOptions, Conditions, certify};
 use ksparse::{Risk, Solution, Sparsity};
 use ksparse_plot::{Axis, Chart, Marker, Series};
 use serde::Serialize;
@@ -28,6 +28,9 @@ pub struct Bound {
     /// The value of the relaxation that `--certify` solves: no dual bound goes beyond it, however long one searches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relaxation: Option<f64>,
+    /// The conditions of sparse strong duality at the fit, under which the bound closes, where `--certify` looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Conditions>,
 }
 
 /// A bound with the way to it.
@@ -54,6 +57,7 @@ impl Certified {
             certified: relative_gap <= CertifyOptions::default().tolerance,
             certify_seconds: None,
             relaxation: None,
+            conditions: None,
         };
         let row = |row: &ksparse::solver::TraceRow| Some((row.iteration as f64, relative(row.value, row.dual?)));
         Some(Self { bound, history: solution.trace.iter().filter_map(row).collect(), unit: "iteration", floor: None })
@@ -75,11 +79,12 @@ impl Certified {
         let of = found.value.max(f64::MIN_POSITIVE);
         let history = found.history.iter().map(|epoch| (epoch.epoch as f64, epoch.gap / of)).collect();
         let floor = (found.value - found.relaxation) / of;
-        let Certificate { lower_bound, gap, relative_gap, certified, seconds, relaxation, .. } = found;
+        let Certificate { lower_bound, gap, relative_gap, certified, seconds, relaxation, conditions, .. } = found;
         let (certify_seconds, relaxation) = (Some(seconds), Some(relaxation));
-        let mut bound = Bound { lower_bound, gap, relative_gap, certified, certify_seconds, relaxation };
+        let conditions = Some(conditions);
+        let mut bound = Bound { lower_bound, gap, relative_gap, certified, certify_seconds, relaxation, conditions };
         if let Some(own) = Self::by_solver(solution).filter(|own| own.bound.lower_bound > lower_bound) {
-            bound = Bound { certify_seconds, relaxation, ..own.bound };
+            bound = Bound { certify_seconds, relaxation, conditions, ..own.bound };
         }
         Ok(Self { bound, history, unit: "epoch", floor: (floor > 0.0).then_some(floor) })
     }

@@ -1,6 +1,8 @@
 //! The command line: what can be said. Help, completions and man pages come from these definitions.
 
-use crate::commands::{completions, convert, demo, fit, graph, lda, man, path, predict, show, simulate, split, verify};
+use crate::commands::{
+    completions, convert, demo, fit, graph, lda, man, path, predict, show, simulate, split, theory, verify,
+};
 use crate::screen::Screen;
 use clap::{Parser, Subcommand};
 
@@ -34,6 +36,7 @@ pub enum Command {
     Path(path::PathArgs),
     Graph(graph::GraphArgs),
     Lda(lda::LdaArgs),
+    Theory(theory::TheoryArgs),
     Show(show::ShowArgs),
     Convert(convert::ConvertArgs),
     Split(split::SplitArgs),

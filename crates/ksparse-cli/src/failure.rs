@@ -1,5 +1,7 @@
 //! What goes wrong, with the exit code it deserves: 1 when the work failed, 2 for bad usage or input.
 
+use crate::args::options;
+use ksparse::solver::METHODS;
 use std::io;
 
 /// A `Result` with a [`Failure`].
@@ -102,14 +104,15 @@ impl From<ksparse::Error> for Failure {
 }
 
 /// What the command calls an option of the library.
-fn flag(option: &str) -> Option<&'static str> {
-    Some(match option {
-        "lambda" => "--lambda",
-        "tolerance" => "--tol",
-        "max_iterations" => "--max-iter",
-        "step" => "--step",
-        "blocks" => "--blocks",
-        "batch" => "--batch",
-        _ => return None,
-    })
+fn flag(option: &str) -> Option<String> {
+    Some(
+        match option {
+            "lambda" => "--lambda",
+            "tolerance" => "--tol",
+            "max_iterations" => "--max-iter",
+            name if METHODS.iter().any(|method| method.has_option(name)) => return Some(options::flag(name)),
+            _ => return None,
+        }
+        .to_string(),
+    )
 }

@@ -16,6 +16,7 @@ mod interrupt;
 mod joint;
 mod model_file;
 mod network_file;
+mod network_report;
 mod outcome;
 mod output;
 mod page;

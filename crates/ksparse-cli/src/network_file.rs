@@ -1,7 +1,7 @@
 //! Networks as files: lists of edges, graph formats, pictures.
 
-use crate::commands::graph::Found;
 use crate::failure::{Failure, Result};
+use crate::network_report::Found;
 use ksparse_plot::{HeatMap, Network};
 use std::fmt::Write;
 use std::path::Path;

@@ -28,6 +28,7 @@ pub struct Fitted<'a> {
     pub model: Model,
     prepared: &'a Prepared,
     iterations: usize,
+    refits: usize,
     status: Status,
     bound: Option<Bound>,
     shards: Option<Shards>,
@@ -65,6 +66,7 @@ struct FitJson<'a> {
     labels: Option<&'a Labels>,
     standardized: bool,
     iterations: usize,
+    refits: usize,
     status: &'a str,
     status_text: String,
     #[serde(flatten)]
@@ -109,8 +111,8 @@ impl<'a> Fitted<'a> {
             intercept: linear.intercept,
             coefficients: coefficients.collect(),
         };
-        let (iterations, status) = (solution.iterations, solution.status);
-        Self { model, prepared, iterations, status, bound: None, shards: None, held_back: None }
+        let (iterations, refits, status) = (solution.iterations, solution.refits, solution.status);
+        Self { model, prepared, iterations, refits, status, bound: None, shards: None, held_back: None }
     }
 
     /// With the columns that a bound on their coefficients holds back, where there were any bounds.
@@ -166,6 +168,7 @@ impl<'a> Fitted<'a> {
             labels: model.labels.as_ref(),
             standardized: model.standardized,
             iterations: self.iterations,
+            refits: self.refits,
             status: &model.status,
             status_text: in_words(self.status, &model.solver),
             bound: self.bound,
@@ -192,7 +195,8 @@ impl<'a> Fitted<'a> {
         }
         let of = if self.model.standardized { " (of the standardised columns)" } else { "" };
         facts.add("objective", format!("{}{of}", bold(&significant(self.model.objective))));
-        facts.add("solver", format!("{}, {}", self.model.solver, count(self.iterations, "iteration")));
+        let (iterations, refits) = (count(self.iterations, "iteration"), count(self.refits, "refit"));
+        facts.add("solver", format!("{}, {iterations}, {refits}", self.model.solver));
         facts.add("status", in_words(self.status, &self.model.solver));
         for (name, value) in self.bound.iter().flat_map(|bound| bound.facts(self.model.k)) {
             facts.add(name, value);

@@ -2,8 +2,8 @@
 
 use crate::common::{Problem, Table, assert_close, iterates, rng, smooth_losses};
 use ksparse::loss::{Hinge, Loss};
-use ksparse::solver::{Diht, DualStep, Limits, Sdiht, Solver, Svrght};
-use ksparse::{SparseRef, Sparsity};
+use ksparse::solver::{Diht, DualStep, Limits, Sdiht, Solver, StochasticStep, Svrght};
+use ksparse::{SparseRef, Sparsity, theory};
 use rand::{Rng, SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ fn primal(problem: &Problem, a: &[f64], lambda: f64) -> Vec<f64> {
 }
 
 /// The paper's loop, plainly: `a = Proj(a + eta_t (1/N) (x_i'w - l_i*'(a_i)))`, `w = H_k(u(a))`.
-fn dual_iterates(problem: &Problem, step: DualStep, lambda: f64, count: usize) -> Vec<Vec<f64>> {
+fn dual_iterates(problem: &Problem, etas: &[f64], lambda: f64) -> Vec<Vec<f64>> {
     let (n, p, conjugate) = (problem.x.n, problem.x.p, problem.loss.conjugate());
     // 0, or where l* has no slope there the derivative at 0.
     let start = |&y: &f64| match conjugate.derivative(0.0, y) {
@@ -31,12 +31,8 @@ fn dual_iterates(problem: &Problem, step: DualStep, lambda: f64, count: usize) -
     let mut a: Vec<f64> = problem.y.iter().map(start).collect();
     let mut w = primal(problem, &a, lambda);
     let mut out = Vec::new();
-    for t in 0..count {
-        // With k < N the theorem's step is N / (mu (t + 1)).
-        let eta = match step {
-            DualStep::Fixed(eta) => eta / n as f64,
-            _ => 1.0 / (conjugate.strong_convexity() * (t + 1) as f64),
-        };
+    for eta in etas {
+        let eta = eta / n as f64;
         for (i, a) in a.iter_mut().enumerate() {
             let (y, z) = (problem.y[i], (0..p).map(|j| problem.x.at(i, j) * w[j]).sum::<f64>());
             // At the ends of the logistic domain the slope is infinite, and taken just inside.
@@ -52,6 +48,29 @@ fn dual_iterates(problem: &Problem, step: DualStep, lambda: f64, count: usize) -
     out
 }
 
+/// The steps of the trace, which are those of the papers: eta as given, N / (mu (t + 1)) since k < N, or the same later.
+fn etas(diht: &Diht, problem: &Problem) -> Vec<f64> {
+    let (n, mu) = (problem.x.n as f64, problem.loss.conjugate().strong_convexity());
+    let trace = diht.fit(&problem.risk(), &Sparsity::new(K)).unwrap().trace;
+    let etas: Vec<f64> = trace.iter().map(|row| row.step.unwrap()).collect();
+    let delay = match diht.step {
+        DualStep::Fixed(eta) => {
+            assert!(etas.iter().all(|found| (found / eta - 1.0).abs() < 1e-14), "{etas:?}");
+            return etas;
+        }
+        DualStep::Theory => 1.0,
+        _ => n / (mu * etas[0]),
+    };
+    // sigma_max^2 of the shifted step is estimated, from above here.
+    let largest = theory::largest_gram_eigenvalue(&problem.x.dense(), &vec![1.0; problem.x.n]);
+    let exact = 1.0 + largest / (0.5 * n * mu);
+    assert!(diht.step == DualStep::Theory || (exact..1.3 * exact).contains(&delay), "{delay} against {exact}");
+    for (t, eta) in etas.iter().enumerate() {
+        assert!((eta * mu * (t as f64 + delay) / n - 1.0).abs() < 1e-12, "{:?}, step {t}", diht.step);
+    }
+    etas
+}
+
 #[test]
 fn diht_and_sdiht_with_one_block_take_the_steps_of_the_paper() {
     for (l, loss) in smooth_losses().into_iter().chain([Box::new(Hinge) as Box<dyn Loss>]).enumerate() {
@@ -60,9 +79,11 @@ fn diht_and_sdiht_with_one_block_take_the_steps_of_the_paper() {
         let name = loss.name();
         let problem = Problem::new(Table::gaussian(rng, 30, 10, 0.2), loss, K, 2.0, rng).ridge(0.5);
         let limits = Limits { max_iterations: 20, tolerance: 0.0, ..Limits::default() };
-        for step in [DualStep::Fixed(3.0), DualStep::Theory].into_iter().take(1 + usize::from(smooth)) {
-            let expected = dual_iterates(&problem, step, 0.5, 20);
-            let whole = iterates(K, &Diht { step, limits: limits.clone(), refit: false }, &problem.risk());
+        let steps = [DualStep::Fixed(3.0), DualStep::Theory, DualStep::Shifted];
+        for step in steps.into_iter().take(if smooth { 3 } else { 1 }) {
+            let diht = Diht { step, limits: limits.clone(), refit: false };
+            let expected = dual_iterates(&problem, &etas(&diht, &problem), 0.5);
+            let whole = iterates(K, &diht, &problem.risk());
             let one = iterates(
                 K,
                 &Sdiht { step, limits: limits.clone(), refit: false, blocks: Some(1), seed: 3 },
@@ -149,7 +170,7 @@ fn svrght_takes_the_steps_of_the_paper() {
         let svrght = Svrght {
             batch: Some(batch),
             inner_steps: Some(steps),
-            step: Some(eta),
+            step: StochasticStep::Fixed(eta),
             seed: 5,
             refit: false,
             limits: limits.clone(),

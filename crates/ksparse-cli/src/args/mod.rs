@@ -5,6 +5,8 @@ pub mod choice;
 pub mod data;
 pub mod device;
 pub mod loss;
+pub mod options;
 pub mod parse;
+pub mod recipe;
 pub mod solve;
 pub mod survival;

@@ -1,7 +1,5 @@
 //! Values of options, from text: every refusal says what is expected.
 
-use ksparse::solver::{Effort, Value};
-
 /// One or several k: `20`, `5,10,20`, `1:200`, `10:200:10`, and lists of those.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ks(pub Vec<usize>);
@@ -16,13 +14,6 @@ pub struct Words(pub Vec<String>);
 
 /// More values of k than this are a slip of the finger.
 const MOST_KS: usize = 1_000_000;
-
-/// How much to search: a word, or a number. The solver knows which words.
-pub fn effort(text: &str) -> Result<Value, String> {
-    let effort: Effort =
-        text.parse().map_err(|_| "quick, normal, thorough, or a number: so many times normal".to_string())?;
-    Ok(Value::Number(effort.factor()))
-}
 
 /// The k of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,20 +127,6 @@ pub fn words(text: &str) -> Result<Words, String> {
     if words.iter().any(String::is_empty) { Err("an entry of the list is empty".to_string()) } else { Ok(Words(words)) }
 }
 
-/// The length of a step; `None` is the solver's own rule.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Step(pub Option<Value>);
-
-/// A step: `auto`, `theory` or a number.
-pub fn step(text: &str) -> Result<Step, String> {
-    let value = match text {
-        "auto" => None,
-        "theory" => Some(Value::Word(text.to_string())),
-        _ => Some(Value::Number(positive(text).map_err(|_| "give `auto`, `theory` or a number above 0".to_string())?)),
-    };
-    Ok(Step(value))
-}
-
 fn number(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
@@ -182,8 +159,5 @@ mod tests {
         assert_eq!(non_negative("1e-5"), Ok(1e-5));
         assert!(positive("0").is_err() && share("1").is_err() && lambdas("1,-1").is_err() && words("a,,b").is_err());
         assert!(one_k("1:3").unwrap_err().contains("ksparse path"));
-        assert_eq!(step("auto"), Ok(Step(None)));
-        assert_eq!(step("0.5"), Ok(Step(Some(Value::Number(0.5)))));
-        assert!(step("0").is_err());
     }
 }

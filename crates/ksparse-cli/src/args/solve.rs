@@ -1,18 +1,14 @@
 //! `--solver` and how long it may run: options become a solver by the library's table.
 
+use super::options::{SolverOptions, flag};
 use super::parse;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::screen::Screen;
 use ksparse::Threads;
-use ksparse::solver::{self, Limits, METHODS, Settings, Solver, Value};
+use ksparse::solver::{self, Limits, METHODS, Settings, Solver};
 use std::fmt::Write;
 use std::time::Duration;
-
-const EFFORT: &str = "How much to search where searching is cheap: quick (one descent), normal, thorough (ten times \
-    normal's local searches), or a number: so many times normal";
-const STEP: &str = "Length of a gradient step: auto (needs no tuning), theory (as in the theorems) or a number";
-const BLOCKS: &str = "; default: as many as make the rows of a step about as dear as its search for the k largest";
 
 /// How the model is searched for.
 #[derive(Debug, clap::Args)]
@@ -22,15 +18,8 @@ pub struct SolverArgs {
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = solver::NAMES)]
     pub solver: String,
 
-    #[arg(long, value_name = "quick|normal|thorough|N", value_parser = parse::effort,
-          allow_hyphen_values = true,
-          help = owned(EFFORT, "effort", "; default: normal"))]
-    pub effort: Option<Value>,
-
-    #[arg(long, value_name = "auto|theory|NUMBER", default_value = "auto", value_parser = parse::step,
-          hide_default_value = true, allow_hyphen_values = true,
-          help = owned(STEP, "step", "; svrght knows no theory"))]
-    pub step: parse::Step,
+    #[command(flatten)]
+    pub options: SolverOptions,
 
     /// Stop when an iteration moves x by less than T ||x|| [default: 1e-4]; exact: when the relative gap is at most T
     /// [default: 1e-6]
@@ -49,33 +38,24 @@ pub struct SolverArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..),
-          help = owned("Blocks of samples", "blocks", BLOCKS))]
-    pub blocks: Option<u64>,
-
-    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u64).range(1..),
-          help = owned("Rows in a mini-batch", "batch", "; default: by k and the sizes of the rows"))]
-    pub batch: Option<u64>,
-
     /// Threads; the answer does not depend on it [default: one per core; at most 64, or four per core if that is more]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
 }
 
-/// The solvers that have an option.
-fn owners(option: &str) -> String {
-    METHODS.iter().filter(|method| method.has_option(option)).map(|method| method.name).collect::<Vec<_>>().join(", ")
-}
-
-fn owned(what: &str, option: &str, more: &str) -> String {
-    format!("{what} [{}{more}]", owners(option))
-}
-
 /// The solvers, a line each, for the help of `fit`.
 pub fn explained() -> String {
-    let mut text = String::from("Solvers, and what each is for:\n");
+    let mut text = String::from("Solvers, and what each is for (* as in its paper with --published):\n");
     for method in METHODS {
-        let _ = writeln!(text, "  {:12}  {}", method.name, method.about);
+        let mark = if method.published().is_some() { "*" } else { "" };
+        let _ = writeln!(text, "  {:12}{mark:1} {}", method.name, method.about);
+    }
+    let _ = writeln!(text, "What --published sets, unless it is given too:");
+    for method in METHODS {
+        let Some(settings) = method.published() else { continue };
+        let said: Vec<String> = settings.iter().map(|(name, value)| format!("{} {value}", flag(name))).collect();
+        let said = if said.is_empty() { "nothing: the default is as published".to_string() } else { said.join(", ") };
+        let _ = writeln!(text, "  {:12}  {said}", method.name);
     }
     text
 }
@@ -84,24 +64,7 @@ impl SolverArgs {
     /// The solver with its options; `Err` for one that belongs to another.
     pub fn build(&self) -> Result<Box<dyn Solver>> {
         let method = solver::method(&self.solver)?;
-        let number = |given: Option<u64>| given.map(|n| Value::Number(n as f64));
-        let options = [
-            ("step", self.step.0.clone()),
-            ("blocks", number(self.blocks)),
-            ("batch", number(self.batch)),
-            ("effort", self.effort.clone()),
-        ];
-        let mut settings = self.settings();
-        for (name, value) in options {
-            let Some(value) = value else { continue };
-            if !method.has_option(name) {
-                let (owners, solver) = (owners(name), method.name);
-                return Err(Failure::Input(format!(
-                    "--{name} is for --solver {owners}, not for `{solver}`: leave it out, or take one of those"
-                )));
-            }
-            settings.options.push((name.to_string(), value));
-        }
+        let settings = Settings { options: self.options.of(method)?, ..self.settings() };
         Ok(method.build(&settings)?)
     }
 
@@ -116,11 +79,17 @@ impl SolverArgs {
         }
     }
 
+    /// What this solver is called in results: its name, and whether it is the method as published.
+    pub fn called(&self, solver: &dyn Solver) -> String {
+        let published = if self.options.published() { " as published" } else { "" };
+        format!("{}{published}", solver.name())
+    }
+
     /// `Err` where `--effort` was given: a network is searched for in one way.
     pub fn refuse_effort(&self) -> Result<()> {
-        match self.effort {
-            Some(_) => Err(Failure::Input("--effort is for `fit` and `path`: leave it out for networks".to_string())),
-            None => Ok(()),
+        match self.options.has("effort") {
+            true => Err(Failure::Input("--effort is for `fit` and `path`: leave it out for networks".to_string())),
+            false => Ok(()),
         }
     }
 

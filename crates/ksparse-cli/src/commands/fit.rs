@@ -13,6 +13,7 @@ use crate::data::Data;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::joint::{self, Task};
+use crate::model_file;
 use crate::outcome::{Fitted, Times};
 use crate::output;
 use crate::prepared::Prepared;
@@ -21,8 +22,8 @@ use crate::screen::Screen;
 use crate::sharded;
 use ksparse::objective::Boxed;
 use ksparse::select::{Metric, Rule};
-use ksparse::solver::TraceRow;
-use ksparse::{Objective, Solver};
+use ksparse::solver::{Needs, TraceRow};
+use ksparse::{Objective, Progress, Solver};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -62,6 +63,10 @@ pub struct FitArgs {
     #[command(flatten)]
     pub solver: SolverArgs,
 
+    /// Start from this model of the same columns, as `ksparse fit -o` has written it [default: from zero]
+    #[arg(long, value_name = "MODEL", help_heading = "Search")]
+    pub start: Option<PathBuf>,
+
     #[command(flatten)]
     pub device: DeviceArgs,
 
@@ -79,10 +84,14 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Write one line per iteration here (CSV: iteration, objective, entered, left, step, seconds; bound and gap where
+    /// Write one line per iteration here (CSV: iteration, objective, entered, left, step, refits, seconds; bound and gap where
     /// the solver knows them; with --device tasks started there and bytes copied to and fro)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub trace: Option<PathBuf>,
+
+    /// Write the dual vector of the best bound here, one number per row; with --solver diht or sdiht
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub dual: Option<PathBuf>,
 
     /// Draw the gap between f and its bound against the epochs of the search here (SVG); with --certify or --solver
     /// exact, diht, sdiht
@@ -131,8 +140,8 @@ pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
     let files = sharded::find(&args.data.data)?;
     let read = files.clone().unwrap_or_else(|| args.data.files());
-    let inputs = [read, args.groups.clone().into_iter().collect()].concat();
-    output::check(&[&args.output, &args.trace, &args.plot_gap], &inputs)?;
+    let inputs = [read, args.groups.iter().chain(&args.start).cloned().collect()].concat();
+    output::check(&[&args.output, &args.trace, &args.dual, &args.plot_gap], &inputs)?;
     let threads = args.solver.pool(screen)?;
     threads.run(|| match files {
         Some(files) => sharded::fit::run(args, files, &*solver, screen),
@@ -161,6 +170,10 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
         let message = "--plot-gap needs a bound: add --certify, or take --solver exact, diht or sdiht";
         return Err(Failure::Input(message.to_string()));
     }
+    let dual = ksparse::solver::method(solver.name())?.needs == Needs::Ridge && solver.name() != "exact";
+    if args.dual.is_some() && !dual {
+        return Err(Failure::Input("--dual is for --solver diht and sdiht, which have a dual vector".to_string()));
+    }
     if knows {
         needs_ridge(&format!("--solver {}", solver.name()), prepared.lambda)?;
     }
@@ -173,8 +186,11 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let sparsity = prepared.sparsity(k);
     let boxed = bounds.map(|bounds| Boxed::new(&risk, training.bounds(&bounds))).transpose()?;
     let objective: &dyn Objective = boxed.as_ref().map_or(&risk, |boxed| boxed);
+    let start = args.start.as_deref().map(|file| model_file::load_start(file, &prepared.data)).transpose()?;
+    let start = start.map(|model| training.start(&model));
     let watcher = Watcher::spinner(screen, solver.name());
-    let solution = interrupt::listening(|| solver.solve(objective, &sparsity, None, &mut |at| watcher.iteration(at)))
+    let mut watch = |at: &Progress| watcher.iteration(at);
+    let solution = interrupt::listening(|| solver.solve(objective, &sparsity, start.as_ref(), &mut watch))
         .map_err(|error| prepared.blame(error))?;
     drop(watcher);
     let held = boxed.map(|boxed| boxed.held_back(&solution)).transpose()?;
@@ -187,11 +203,12 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
         None => Certified::by_solver(&solution),
     };
     let bound = certified.as_ref().map(|certified| certified.bound);
-    let fitted = Fitted::new(&prepared, training.model(&solution), &solution, solver.name(), k);
+    let fitted = Fitted::new(&prepared, training.model(&solution), &solution, &args.solver.called(solver), k);
     let fitted = fitted.with_bound(bound).held_back(held);
     let picture = || certified.as_ref().map(|certified| certified.plot(&prepared.data.table.source));
     let others = [
         (&args.trace, args.trace.is_some().then(|| trace(&solution.trace))),
+        (&args.dual, args.dual.as_ref().and(solution.dual_vector.as_deref()).map(column)),
         (&args.plot_gap, args.plot_gap.as_ref().and_then(|_| picture())),
     ];
     deliver(args, &fitted, times, &others, screen)
@@ -216,6 +233,8 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
         ("--plot-gap", args.plot_gap.is_some()),
         ("--groups", args.groups.is_some()),
         ("--trace", args.trace.is_some()),
+        ("--start", args.start.is_some()),
+        ("--dual", args.dual.is_some()),
         ("--offset", args.data.reading.offset.is_some()),
         ("--nonnegative, --lower or --upper", args.bounds.given()),
     ];
@@ -245,8 +264,8 @@ fn choose(args: &FitArgs, prepared: &Prepared, solver: &dyn Solver, screen: Scre
         let message = "--nonnegative, --lower and --upper are for one k: say it with -k";
         return Err(Failure::Input(message.to_string()));
     }
-    if args.certify.is_some() || args.plot_gap.is_some() {
-        let message = "--certify and --plot-gap are about one k: choose first, then say it with -k";
+    if args.certify.is_some() || args.plot_gap.is_some() || args.start.is_some() || args.dual.is_some() {
+        let message = "--certify, --plot-gap, --start and --dual are about one k: choose first, then say it with -k";
         return Err(Failure::Input(message.to_string()));
     }
     let started = Instant::now();
@@ -265,7 +284,7 @@ fn choose(args: &FitArgs, prepared: &Prepared, solver: &dyn Solver, screen: Scre
     let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
     let chosen = &made.chosen;
     let solution = &chosen.predictors[0].solution;
-    let fitted = Fitted::new(prepared, training.model(solution), solution, solver.name(), chosen.k);
+    let fitted = Fitted::new(prepared, training.model(solution), solution, &args.solver.called(solver), chosen.k);
     let fitted = fitted.with_lambda(chosen.refit).selected_under(chosen.lambda);
     deliver(args, &fitted, times, &[(&args.trace, args.trace.is_some().then(|| trace(&solution.trace)))], screen)
 }
@@ -275,7 +294,7 @@ pub fn deliver(args: &FitArgs, fitted: &Fitted, times: Times, others: &[output::
     let mut files = vec![(&args.output, args.output.is_some().then(|| fitted.model.to_json()))];
     files.extend(others.iter().cloned());
     let written = output::write_all(&files);
-    if output::to_standard_output(&[&args.output, &args.trace, &args.plot_gap]) {
+    if output::to_standard_output(&[&args.output, &args.trace, &args.dual, &args.plot_gap]) {
         return written;
     }
     // Even where a file could not be written: the result is not lost.
@@ -286,17 +305,25 @@ pub fn deliver(args: &FitArgs, fitted: &Fitted, times: Times, others: &[output::
     screen.print(&text).and(written)
 }
 
+/// A number in every line.
+fn column(values: &[f64]) -> String {
+    values.iter().fold(String::new(), |mut text, value| {
+        let _ = writeln!(text, "{value}");
+        text
+    })
+}
+
 /// The iterations as CSV.
 pub fn trace(rows: &[TraceRow]) -> String {
     let bounded = rows.iter().any(|row| row.dual.is_some());
     let travelled = rows.iter().any(|row| row.traffic.is_some());
-    let mut text = "iteration,objective,entered,left,step,seconds".to_string();
+    let mut text = "iteration,objective,entered,left,step,refits,seconds".to_string();
     text.push_str(if bounded { ",bound,gap" } else { "" });
     text.push_str(if travelled { ",launches,uploaded_bytes,downloaded_bytes\n" } else { "\n" });
     for row in rows {
         let step = row.step.map_or(String::new(), |step| step.to_string());
-        let TraceRow { iteration, value, entered, left, seconds, .. } = row;
-        let _ = write!(text, "{iteration},{value},{entered},{left},{step},{seconds}");
+        let TraceRow { iteration, value, entered, left, refits, seconds, .. } = row;
+        let _ = write!(text, "{iteration},{value},{entered},{left},{step},{refits},{seconds}");
         match row.dual.filter(|_| bounded) {
             Some(bound) => text.push_str(&format!(",{bound},{}", value - bound)),
             None if bounded => text.push_str(",,"),

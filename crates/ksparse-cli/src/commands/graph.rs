@@ -1,23 +1,26 @@
 //! `ksparse graph`: a network with exactly k edges.
 
 use crate::args::data::DataArgs;
-use crate::args::parse::{self, Ks};
+use crate::args::parse::{self, Ks, Lambdas};
+use crate::args::recipe::RecipeArgs;
 use crate::args::solve::SolverArgs;
+use crate::commands::fit::trace;
 use crate::data::check_room;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::network_file;
+use crate::network_report::{self, Found, listing, object};
 use crate::output;
 use crate::progress::Watcher;
-use crate::report::{self, Facts, Table, significant};
-use crate::screen::{Screen, bold};
+use crate::report::{self, Facts, significant};
+use crate::screen::Screen;
 use ksparse::design::Design;
-use ksparse::graphical::{self, Covariance, Network, Precision, Stability, Tuned, Units};
+use ksparse::graphical::{self, Covariance, Family, Network, Precision, Stability, Tuned, Units};
 use ksparse::select::Folds;
 use ksparse::solver::Solver;
-use ksparse::{Objective, Path, Solution, SparseRef, Sparsity, Status};
+use ksparse::{Path, SparseRef, Status};
 use ksparse_io::Need;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -30,8 +33,14 @@ pub struct GraphArgs {
     pub data: DataArgs,
 
     /// The number of edges, or several to choose from: 40, 10:100:10, or 5,10,20
-    #[arg(short, value_name = "EDGES", required = true, value_parser = parse::ks, allow_hyphen_values = true)]
-    pub k: Ks,
+    #[arg(short, value_name = "EDGES", required_unless_present = "glasso", value_parser = parse::ks,
+          allow_hyphen_values = true)]
+    pub k: Option<Ks>,
+
+    /// The graphical lasso with this penalty, or several to choose from, instead of k edges: 0.1, or 0.2,0.1,0.05
+    #[arg(long, value_name = "PENALTY", value_parser = parse::lambdas, allow_hyphen_values = true,
+          conflicts_with_all = ["k", "stability", "solver", "trace"])]
+    pub glasso: Option<Lambdas>,
 
     /// DATA is a covariance or correlation matrix, not samples
     #[arg(long, conflicts_with_all = ["tune", "cv", "stability"])]
@@ -65,9 +74,16 @@ pub struct GraphArgs {
     #[command(flatten)]
     pub solver: SolverArgs,
 
+    #[command(flatten)]
+    pub recipe: RecipeArgs,
+
     /// Write the network here: .json, .csv, .graphml or .dot
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+
+    /// Write one line per iteration of the search for the network chosen here (CSV, as `ksparse fit` does)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub trace: Option<PathBuf>,
 
     /// Draw the network here
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
@@ -98,13 +114,15 @@ Examples (the first line makes the data):
   ksparse simulate precision --rows 200 --cols 20 -o data.csv
   ksparse graph data.csv -k 15
   ksparse graph data.csv -k 1:40 --cv 5 --plot network.svg -o network.graphml
-  ksparse graph data.csv -k 15 --stability 50 --json";
+  ksparse graph data.csv -k 15 --stability 50 --json
+  ksparse graph data.csv -k 15 --solver grahtp --published --step 0.05 --trace trace.csv
+  ksparse graph data.csv --glasso 0.4,0.2,0.1 --criterion ebic";
 
 pub fn run(args: &GraphArgs, screen: Screen) -> Result<()> {
     let format = args.output.as_deref().map(network_file::Format::of).transpose()?;
     let solver = args.solver.build()?;
     let inputs = args.data.files().into_iter().chain(args.tune.clone()).collect::<Vec<_>>();
-    output::check(&[&args.output, &args.plot, &args.heat], &inputs)?;
+    output::check(&[&args.output, &args.trace, &args.plot, &args.heat], &inputs)?;
     args.solver.pool(screen)?.run(|| graph(args, &*solver, format, screen))
 }
 
@@ -120,7 +138,8 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
     } else {
         Covariance::from_samples(table.design(), units).map_err(blame)?
     };
-    let model = Precision::new(covariance).map_err(blame)?;
+    let recipe = args.recipe.recipe(&args.solver);
+    let model = recipe.model(covariance).map_err(blame)?;
     let names: Vec<String> = (0..model.variables())
         .map(|j| table.names.as_ref().map_or_else(|| format!("V{}", j + 1), |names| names[j].clone()))
         .collect();
@@ -129,12 +148,19 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
 
     let started = Instant::now();
     let (time_limit, cancel) = (args.solver.time_limit(), interrupt::token());
-    let path = Path { time_limit, cancel, ..Path::over(within(&args.k.0, &model, screen)) };
-    let watcher = Watcher::bar(screen, "graph", path.ks.len());
-    let solved = interrupt::listening(|| path.solve(&model, solver, &mut |at| watcher.cell(at))).map_err(blame)?;
-    drop(watcher);
+    let (solved, family, called): (_, Box<Family>, _) = if let Some(Lambdas(penalties)) = &args.glasso {
+        let family = network_report::lasso(penalties);
+        let networks = family(model.covariance()).map_err(blame)?;
+        (network_report::as_path(&networks, &model)?, Box::new(family), "graphical lasso".to_string())
+    } else {
+        let asked = args.k.as_ref().map_or(&[][..], |ks| &ks.0);
+        let path = Path { time_limit, cancel, ..Path::over(within(asked, &model, screen)) };
+        let watcher = Watcher::bar(screen, "graph", path.ks.len());
+        let solved = interrupt::listening(|| recipe.solve(&model, &path, solver, &mut |at| watcher.cell(at)));
+        (solved.map_err(blame)?, Box::new(recipe.family(path, solver)), args.solver.called(solver))
+    };
     let networks: Vec<Network> = solved.solutions.iter().map(|s| model.network(s)).collect();
-    let choice = choose(args, &table, &model, &path, solver, &networks, screen)?;
+    let choice = choose(args, &table, &model, &*family, &networks, screen)?;
     let index = choice.as_ref().map_or(networks.len() - 1, |(tuned, _)| tuned.index);
     let (network, solution, k) = (&networks[index], &solved.solutions[index], solved.ks[index]);
     let deadline = args.solver.time_limit().and_then(|limit| started.checked_add(limit));
@@ -144,7 +170,10 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
 
     let found = Found { names: &names, network, frequencies: frequencies.as_ref() };
     if let (Some(path), Some(format)) = (&args.output, format) {
-        output::write(path, found_file(&found, format, solution, k, solver.name(), seconds).as_bytes())?;
+        output::write(path, network_report::file(&found, format, solution, k, &called, seconds).as_bytes())?;
+    }
+    if let Some(path) = &args.trace {
+        output::write(path, trace(&solution.trace).as_bytes())?;
     }
     if let Some(path) = &args.plot {
         output::write(path, network_file::drawing(&found, &table.source).as_bytes())?;
@@ -153,7 +182,7 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
         output::write(path, network_file::heat_map(&found, &table.source).as_bytes())?;
     }
     if args.json {
-        let mut object = object(&found, solution, k, solver.name(), seconds);
+        let mut object = object(&found, solution, k, &called, seconds);
         if let Some((tuned, by)) = &choice {
             object["choice"] =
                 json!({"by": by, "k": solved.ks, "scores": tuned.scores, "standard_errors": tuned.standard_errors});
@@ -167,12 +196,12 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
     if let Some((tuned, by)) = &choice {
         facts.add("chosen", format!("k = {k} of {} by {by}: {}", solved.ks.len(), significant(tuned.scores[index])));
     }
-    facts.add("objective", format!("{} (-log det O + <S, O>)", significant(model.value(solution.as_sparse())?)));
-    facts.add("solver", format!("{}, {}, {}", solver.name(), solution.status, report::seconds(seconds)));
+    facts.add("objective", format!("{} (-log det O + <S, O>)", significant(solution.value)));
+    facts.add("solver", format!("{}, {}, {}", called, solution.status, report::seconds(seconds)));
     let mut text = facts.to_string();
     text.push('\n');
     text.push_str(&listing(&found, screen.verbose));
-    for path in [&args.output, &args.plot, &args.heat].into_iter().flatten() {
+    for path in [&args.output, &args.trace, &args.plot, &args.heat].into_iter().flatten() {
         text.push_str(&format!("wrote {}\n", path.display()));
     }
     screen.print(&text)
@@ -194,10 +223,11 @@ fn frequencies(
     let stop = || interrupt::asked() || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let go_on = || if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let fit = |s: &Covariance| {
-        let model = Precision::new(s.clone())?;
-        let solution = solver.solve(&model, &Sparsity::new(k), None, &mut |_| go_on())?;
+        let model = args.recipe.recipe(&args.solver).model(s.clone())?;
+        let solved = args.recipe.recipe(&args.solver).solve(&model, &Path::over([k]), solver, &mut |_| go_on())?;
         // One that was cut short is none of the networks this is about.
-        Ok((solution.status != Status::Stopped).then(|| model.network(&solution)))
+        let whole = solved.solutions.first().filter(|solution| solution.status != Status::Stopped);
+        Ok(whole.map(|solution| model.network(solution)))
     };
     let (found, counted) = interrupt::listening(|| stability.frequencies_until(samples, units, &fit, &stop))?;
     if counted < resamples {
@@ -205,13 +235,6 @@ fn frequencies(
             .warn(&format!("stopped: {counted} of {resamples} halves were searched, and the frequencies are of those"));
     }
     Ok((counted > 0).then_some(found))
-}
-
-/// A network with what is known about it.
-pub struct Found<'a> {
-    pub names: &'a [String],
-    pub network: &'a Network,
-    pub frequencies: Option<&'a faer::Mat<f64>>,
 }
 
 fn read(args: &GraphArgs, file: PathBuf, screen: Screen) -> Result<ksparse_io::Table> {
@@ -263,8 +286,7 @@ fn choose(
     args: &GraphArgs,
     table: &ksparse_io::Table,
     model: &Precision,
-    path: &Path,
-    solver: &dyn Solver,
+    family: &Family,
     networks: &[Network],
     screen: Screen,
 ) -> Result<Option<(Tuned, String)>> {
@@ -280,8 +302,7 @@ fn choose(
         let folds = Folds::seeded(table.nrows(), count, args.solver.seed);
         let folds = folds.map_err(|error| Failure::from(error).within(format!("--cv {count}")))?;
         let units = if args.original_units { Units::Original } else { Units::Standardized };
-        let family = graphical::by_edges(path.clone(), solver);
-        let tuned = graphical::cross_validate(table.design(), units, &folds, &family)?;
+        let tuned = graphical::cross_validate(table.design(), units, &folds, family)?;
         return Ok(Some((tuned, format!("{count}-fold cross-validation of the likelihood"))));
     }
     if args.criterion.is_none() && networks.len() == 1 {
@@ -294,66 +315,4 @@ fn choose(
     }
     let gamma = if name == "bic" { 0.0 } else { 0.5 };
     Ok(Some((graphical::ebic(networks, model.covariance(), gamma)?, name.to_string())))
-}
-
-/// The edges, strongest first.
-fn listing(found: &Found, all: bool) -> String {
-    let mut edges = found.network.edges().to_vec();
-    edges.sort_by(|a, b| b.partial_correlation.abs().total_cmp(&a.partial_correlation.abs()));
-    let shown = if all { edges.len() } else { edges.len().min(20) };
-    let mut headings = vec!["edge", "", "partial correlation"];
-    headings.extend(found.frequencies.map(|_| "found"));
-    let mut table = Table::new(&headings);
-    for edge in &edges[..shown] {
-        let (i, j) = edge.nodes;
-        let mut row = vec![found.names[i].clone(), found.names[j].clone(), format!("{:.3}", edge.partial_correlation)];
-        row.extend(found.frequencies.map(|f| format!("{:.0} %", 100.0 * f[(i, j)])));
-        table.row(row);
-    }
-    let mut lines = table.lines();
-    lines[0] = bold(&lines[0]);
-    if shown < edges.len() {
-        lines.push(format!("... and {} more (--verbose shows all)", edges.len() - shown));
-    }
-    lines.join("\n") + "\n"
-}
-
-/// What machines get.
-fn object(found: &Found, solution: &Solution, k: usize, solver: &str, seconds: f64) -> Value {
-    let o = found.network.precision();
-    let rows: Vec<Vec<f64>> = (0..o.nrows()).map(|i| (0..o.ncols()).map(|j| o[(i, j)]).collect()).collect();
-    let edges: Vec<Value> = found
-        .network
-        .edges()
-        .iter()
-        .map(|edge| {
-            let (i, j) = edge.nodes;
-            let mut value = json!({
-                "nodes": [i, j], "names": [found.names[i], found.names[j]],
-                "weight": edge.weight, "partial_correlation": edge.partial_correlation,
-            });
-            if let Some(frequencies) = found.frequencies {
-                value["frequency"] = json!(frequencies[(i, j)]);
-            }
-            value
-        })
-        .collect();
-    json!({
-        "k": k, "objective": solution.value, "status": solution.status, "iterations": solution.iterations,
-        "seconds": seconds, "solver": solver, "names": found.names, "edges": edges, "precision": rows,
-    })
-}
-
-fn found_file(
-    found: &Found,
-    format: network_file::Format,
-    solution: &Solution,
-    k: usize,
-    solver: &str,
-    seconds: f64,
-) -> String {
-    match format {
-        network_file::Format::Json => report::json(&object(found, solution, k, solver, seconds)),
-        other => network_file::text(found, other),
-    }
 }

@@ -2,13 +2,14 @@
 
 use crate::args::data::DataArgs;
 use crate::args::parse::{self, Ks};
+use crate::args::recipe::RecipeArgs;
 use crate::args::solve::SolverArgs;
 use crate::data::check_room;
 use crate::failure::{Failure, Result, in_file};
 use crate::report::{self, Facts, significant};
 use crate::screen::Screen;
 use ksparse::design::{Dense, Design};
-use ksparse::graphical::{self, Classes, Confusion, Network, Precision, Units, screen_by_t};
+use ksparse::graphical::{self, Classes, Confusion, Network, Units, screen_by_t};
 use ksparse::select::Folds;
 use ksparse::solver::Solver;
 use ksparse::{Path, SparseRef};
@@ -45,6 +46,9 @@ pub struct LdaArgs {
 
     #[command(flatten)]
     pub solver: SolverArgs,
+
+    #[command(flatten)]
+    pub recipe: RecipeArgs,
 
     /// Print one JSON object instead of a table
     #[arg(long, help_heading = "Output")]
@@ -108,10 +112,11 @@ fn lda(args: &LdaArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     };
     let train = columns(&data.samples, &chosen)?;
     let classes = Classes::of(&train, &data.signs).map_err(blame)?;
-    let model = Precision::new(classes.covariance(&train, Units::Standardized).map_err(blame)?).map_err(blame)?;
+    let recipe = args.recipe.recipe(&args.solver);
+    let model = recipe.model(classes.covariance(&train, Units::Standardized).map_err(blame)?).map_err(blame)?;
     args.solver.refuse_effort()?;
     let path = Path::over(args.k.0.iter().map(|&k| k.min(model.pairs())));
-    let family = graphical::by_edges(path.clone(), solver);
+    let family = recipe.family(path.clone(), solver);
     let best = if path.ks.len() > 1 { best_k(args, &train, &data.signs, &family).map_err(blame)? } else { 0 };
     let networks: Vec<Network> = family(model.covariance()).map_err(blame)?;
     let (network, k) = (&networks[best], path.ks[best]);

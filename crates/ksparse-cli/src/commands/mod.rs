@@ -12,6 +12,7 @@ pub mod predict;
 pub mod show;
 pub mod simulate;
 pub mod split;
+pub mod theory;
 pub mod verify;
 
 use crate::cli::{Cli, Command};
@@ -26,6 +27,7 @@ pub fn run(cli: &Cli) -> Result<()> {
         Command::Path(args) => path::run(args, screen),
         Command::Graph(args) => graph::run(args, screen),
         Command::Lda(args) => lda::run(args, screen),
+        Command::Theory(args) => theory::run(args, screen),
         Command::Show(args) => show::run(args, screen),
         Command::Convert(args) => convert::run(args, screen),
         Command::Split(args) => split::run(args, screen),

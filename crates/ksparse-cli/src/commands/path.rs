@@ -150,7 +150,7 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
 
     let chosen = choice.as_ref().map(|choice| {
         let cell = &cells[choice.index];
-        Fitted::new(&prepared, training.model(cell.solution), cell.solution, solver.name(), cell.k)
+        Fitted::new(&prepared, training.model(cell.solution), cell.solution, &args.solver.called(solver), cell.k)
             .with_lambda(cell.lambda)
     });
     let (prepared, training) = (&prepared, &training);
@@ -206,7 +206,7 @@ fn choose(args: &PathArgs, prepared: &Prepared, solver: &dyn Solver, screen: Scr
     let chosen = &made.chosen;
     let solution = &chosen.predictors[0].solution;
     let k = if made.ensemble { chosen.model().support.len() } else { chosen.k };
-    let fitted = Fitted::new(prepared, chosen.model().clone(), solution, solver.name(), k);
+    let fitted = Fitted::new(prepared, chosen.model().clone(), solution, &args.solver.called(solver), k);
     let fitted = fitted.with_lambda(chosen.refit).selected_under(chosen.lambda);
     let index = cells.iter().position(|cell| cell.k == chosen.k).unwrap_or(0);
     let choice = Choice { index, score: chosen.table.metric().name(), by: made.by.clone() };
@@ -227,7 +227,7 @@ fn choose(args: &PathArgs, prepared: &Prepared, solver: &dyn Solver, screen: Scr
 fn deliver(args: &PathArgs, report: &PathReport, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let files = [
         (&args.plot, args.plot.is_some().then(|| plot::path(report))),
-        (&args.report, args.report.is_some().then(|| page::path(report, solver.name()))),
+        (&args.report, args.report.is_some().then(|| page::path(report, &args.solver.called(solver)))),
         (&args.output, report.chosen.as_ref().map(|chosen| chosen.model.to_json())),
     ];
     let written = output::write_all(&files);
@@ -237,10 +237,10 @@ fn deliver(args: &PathArgs, report: &PathReport, solver: &dyn Solver, screen: Sc
     // Even where a file could not be written: the result is not lost.
     let done = |path: &Option<PathBuf>| path.clone().filter(|_| written.is_ok());
     let text = match args.json {
-        true => report.json(solver.name()),
+        true => report.json(&args.solver.called(solver)),
         false => {
             let files = [("model", done(&args.output)), ("plot", done(&args.plot)), ("report", done(&args.report))];
-            report.table(solver.name(), &files, screen.verbose)
+            report.table(&args.solver.called(solver), &files, screen.verbose)
         }
     };
     screen.print(&text).and(written)?;

@@ -32,6 +32,7 @@ struct FitJson<'a> {
     feature_names: Option<Vec<&'a str>>,
     standardized: bool,
     iterations: usize,
+    refits: usize,
     status: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     scores: Option<Vec<Score>>,
@@ -80,6 +81,7 @@ pub fn json(model: &JointModel, solution: &Solution, table: Option<&CvTable>, ti
         feature_names: model.coefficients.iter().map(|row| row.feature.as_deref()).collect(),
         standardized: model.standardized,
         iterations: solution.iterations,
+        refits: solution.refits,
         status: &model.status,
         scores: table.map(scores),
         seconds: times.fit,

@@ -81,7 +81,8 @@ pub fn run(args: &FitArgs, paths: Vec<PathBuf>, solver: &dyn Solver, screen: Scr
         bytes_read: read,
         passes: read as f64 / files.total().max(1) as f64,
     };
-    let fitted = Fitted::new(&prepared, summed.model(&solution), &solution, solver.name(), k).with_shards(shards);
+    let fitted =
+        Fitted::new(&prepared, summed.model(&solution), &solution, &args.solver.called(solver), k).with_shards(shards);
     let others = [(&args.trace, args.trace.is_some().then(|| trace(&solution.trace)))];
     deliver(args, &fitted, times, &others, screen)
 }
@@ -95,6 +96,8 @@ fn refuse(args: &FitArgs) -> Result<()> {
         ("--certify", args.certify.is_some()),
         ("--plot-gap", args.plot_gap.is_some()),
         ("--groups", args.groups.is_some()),
+        ("--start", args.start.is_some()),
+        ("--dual", args.dual.is_some()),
         ("--nonnegative, --lower or --upper", args.bounds.given()),
         ("--device", args.device.device != Place::Processor),
         ("--target-file", args.data.reading.target_file.is_some()),

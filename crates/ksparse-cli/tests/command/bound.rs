@@ -34,8 +34,8 @@ fn exact_proves_what_it_returns() {
     let auto = bench.json("fit data.csv -k 4 --lambda 0.2 --json");
     assert!(fit["objective"].as_f64().unwrap() <= auto["objective"].as_f64().unwrap() * (1.0 + 1e-9));
     let (names, table) = columns(&bench.read("trace.csv").replace(",,", ",0,"));
-    assert_eq!(names[6..], ["bound", "gap"]);
-    assert!((0..table[0].len()).all(|row| table[6][row] <= table[1][row]));
+    assert_eq!(names[7..], ["bound", "gap"]);
+    assert!((0..table[0].len()).all(|row| table[7][row] <= table[1][row]));
     assert!(bench.read("gap.svg").starts_with("<svg"));
     let text = bench.ok("fit labels.csv -k 2 --lambda 0.1 --solver exact");
     assert!(text.contains("proven optimal"), "{text}");

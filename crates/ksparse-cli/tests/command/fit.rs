@@ -172,7 +172,7 @@ fn traces_and_models_are_written() {
     let bench = Bench::with_data();
     bench.ok("fit data.csv -k 3 --solver fbs -o model.json --trace trace.csv");
     let (names, table) = columns(&bench.read("trace.csv").replace(",,", ",0,"));
-    assert_eq!(names.join(","), "iteration,objective,entered,left,step,seconds");
+    assert_eq!(names.join(","), "iteration,objective,entered,left,step,refits,seconds");
     assert_eq!(table[0], [1.0, 2.0, 3.0]);
     let model: Value = serde_json::from_str(&bench.read("model.json")).unwrap();
     assert_eq!((&model["format"], &model["version"]), (&"ksparse-model".into(), &1.into()));

@@ -12,6 +12,7 @@ fn help_of_every_command() {
         "path",
         "graph",
         "lda",
+        "theory",
         "show",
         "convert",
         "split",

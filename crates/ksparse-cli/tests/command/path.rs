@@ -78,8 +78,8 @@ fn a_fit_is_the_path_at_its_k_and_effort_is_a_word_or_a_number() {
         assert_eq!(fit["objective"], path["path"][4]["objective"], "{effort}");
     }
     for (line, what) in [
-        ("fit data.csv -k 5 --effort lots", "quick, normal, thorough"),
-        ("fit data.csv -k 5 --effort -1", "quick, normal, thorough"),
+        ("fit data.csv -k 5 --effort lots", "'quick', 'normal', 'thorough'"),
+        ("fit data.csv -k 5 --effort -1", "'quick', 'normal', 'thorough'"),
         ("fit data.csv -k 5 --effort quick --solver fbs", "--solver auto"),
         ("graph data.csv -k 5 --effort quick", "leave it out for networks"),
     ] {

@@ -20,6 +20,7 @@ mod discriminant;
 mod glasso;
 mod network;
 mod precision;
+mod recipe;
 mod support;
 mod triangle;
 mod tune;
@@ -29,6 +30,7 @@ pub use discriminant::{Classes, Confusion, Rule, screen_by_t};
 pub use glasso::GraphicalLasso;
 pub use network::{Edge, Network, f_score};
 pub use precision::{Bounds, Method, Precision};
+pub use recipe::{Interval, Recipe};
 pub use triangle::{coordinate, entry};
 pub use tune::{
     Family, Stability, Tuned, by_edges, cross_validate, cross_validate_within, ebic, held_out, log_likelihood,

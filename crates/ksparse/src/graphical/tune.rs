@@ -14,7 +14,7 @@
 use super::covariance::{Covariance, Units};
 use super::discriminant::Classes;
 use super::network::Network;
-use super::precision::Precision;
+use super::recipe::Recipe;
 use crate::design::{Design, Rows};
 use crate::error::{Error, Result, check_len, check_option};
 use crate::path::Path;
@@ -29,7 +29,7 @@ use rayon::prelude::*;
 /// Networks of growing complexity, as many for every covariance matrix.
 pub type Family<'a> = dyn Fn(&Covariance) -> Result<Vec<Network>> + Sync + 'a;
 
-/// The family with a network per k of a path.
+/// The family with a network per k of a path, by the default [`Recipe`].
 ///
 /// ```
 /// use ksparse::{Path, graphical::{self, Covariance, Units}, simulate, solver::Grahtp};
@@ -43,11 +43,7 @@ pub type Family<'a> = dyn Fn(&Covariance) -> Result<Vec<Network>> + Sync + 'a;
 /// # Ok::<(), ksparse::Error>(())
 /// ```
 pub fn by_edges(path: Path, solver: &dyn Solver) -> impl Fn(&Covariance) -> Result<Vec<Network>> + Sync + '_ {
-    move |covariance| {
-        let model = Precision::new(covariance.clone())?;
-        let solved = path.fit(&model, solver)?;
-        Ok(solved.solutions.iter().map(|solution| model.network(solution)).collect())
-    }
+    Recipe::default().family(path, solver)
 }
 
 /// Which network of a family a score favours.

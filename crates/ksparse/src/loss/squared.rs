@@ -2,7 +2,10 @@
 //!
 //! `l' = s (z - y)`, `l'' = s`, `l*(a) = a^2 / (2 s) + a y`.
 
-use super::{Conjugate, Local, Loss, Smoothness, TargetKind, registry::Family};
+use super::{
+    Conjugate, Local, Loss, Smoothness, TargetKind,
+    registry::{Family, Parameter},
+};
 use crate::error::{Result, check_option};
 
 /// The squared loss.
@@ -20,9 +23,14 @@ pub struct Squared {
 
 /// Its entry in the table of losses.
 pub(super) const FAMILY: Family = Family {
-    formula: "(y - z)^2 / 2",
-    about: "regression",
-    ..Family::new("squared", TargetKind::Real, |_| Ok(Box::new(Squared::default())))
+    formula: "c (y - z)^2 / 2",
+    about: "regression; c is its scale",
+    parameter: Some(Parameter {
+        name: "scale",
+        about: "The c of the squared loss c (y - z)^2 / 2: 1 is the usual one, 2 that of the DIHT paper",
+        default: 1.0,
+    }),
+    ..Family::new("squared", TargetKind::Real, |c| Ok(Box::new(c.map_or(Ok(Squared::default()), Squared::new)?)))
 };
 
 impl Default for Squared {

@@ -37,6 +37,7 @@ impl Finish<'_> {
         let solution = Solution {
             status: selected.status,
             iterations: selected.iterations,
+            refits: selected.refits,
             trace: selected.trace.clone(),
             ..self.refitted(training, &selected.support, &selected.coefficients)?
         };

@@ -148,6 +148,7 @@ impl<'a> Ascent<'a> {
     /// over. If the ascent returns to an earlier dual vector, z becomes its predictions.
     pub fn note(&mut self, run: &mut Run, limits: &Limits, point: &DualPoint, z: &mut Vec<f64>) -> Option<Status> {
         let next = primal(&self.dual, point, z);
+        let step = self.rule.length(self.steps, self.dual.risk().total_weight());
         if !next.value.is_finite() || !point.value.is_finite() {
             return Some(Status::Diverged);
         }
@@ -180,7 +181,7 @@ impl<'a> Ascent<'a> {
             self.best = Some(next.clone());
         }
         run.dual = Some(self.best_bound).filter(|bound| bound.is_finite());
-        let limit = run.record(&self.at, &next, self.rule.length(self.steps));
+        let limit = run.record(&self.at, &next, step);
         self.at = next;
         limit.filter(|s| s.outranks_convergence()).or(self.settled(run, limits)).or(limit)
     }
@@ -206,7 +207,7 @@ impl<'a> Ascent<'a> {
 
     /// The best primal point and the best dual vector. If asked for, the best and the last w(a) are first refitted on
     /// their supports: at a small ridge P(w(a)) may stay above P(0) although the support is a good one.
-    pub fn finish(self, run: &mut Run, refit: bool, status: Status) -> Result<(Solution, Vec<f64>)> {
+    pub fn finish(self, run: &mut Run, refit: bool, status: Status) -> Result<Solution> {
         self.dual.risk().design().health()?;
         let last = self.dual.lower_bound(&self.best_a).max(self.best_bound);
         run.set_last_bound(Some(last).filter(|bound| bound.is_finite()));
@@ -226,7 +227,7 @@ impl<'a> Ascent<'a> {
         // Of equal values the later one.
         let best = found.into_iter().rev().min_by(|a, b| a.value.total_cmp(&b.value));
         let best = best.ok_or(Error::NotFinite { what: "objective", index: 0 })?;
-        Ok((run.finish(best, status)?, self.best_a))
+        Ok(Solution { dual_vector: Some(self.best_a), ..run.finish(best, status)? })
     }
 }
 

@@ -76,8 +76,11 @@ pub(super) const METHOD: Method = Method {
         Ok(Box::new(Auto { limits, effort: effort.unwrap_or_default(), ..Auto::default() }))
     })
 };
-const EFFORT: Choice =
-    Choice { name: "effort", values: "'quick', 'normal', 'thorough' or a number: so many times normal" };
+const EFFORT: Choice = Choice::new(
+    "effort",
+    "'quick', 'normal', 'thorough' or a number: so many times normal",
+    "How much to search where searching is cheap: quick is one descent, thorough ten times normal's local searches",
+);
 
 impl Solver for Auto {
     fn name(&self) -> &'static str {

@@ -56,7 +56,7 @@
 //! where no constant serves both methods.
 
 use super::ascent::{Ascent, DualStep};
-use super::registry::{Choice, Method, Needs};
+use super::registry::{Choice, FLAG, Method, Needs, PUBLISHED};
 use super::run::Run;
 use super::{Limits, Progress, Solution, Solver};
 use crate::error::{Error, Result};
@@ -101,7 +101,7 @@ pub(super) const METHOD: Method = Method {
     about: "climbs the dual (Liu et al. 2017): any loss, the hinge too, with a ridge; a bound in every iteration",
     needs: Needs::Ridge,
     knows_bound: true,
-    options: &[STEP, REFIT],
+    options: &[PUBLISHED, STEP, REFIT],
     ..Method::new("diht", |given| {
         let own = Diht::default();
         Ok(Box::new(Diht {
@@ -111,21 +111,20 @@ pub(super) const METHOD: Method = Method {
         }))
     })
 };
-pub(super) const STEP: Choice = Choice { name: "step", values: "'adaptive', 'theory', 'shifted' or a number" };
-pub(super) const REFIT: Choice = Choice { name: "refit", values: "true or false" };
+pub(super) const STEP: Choice = Choice {
+    published: Some("theory"),
+    ..Choice::new(
+        "step",
+        "'adaptive', 'theory', 'shifted' or a number",
+        "Length of a step on the dual: proximal, the theorem's, the same starting later, or this",
+    )
+};
+pub(super) const REFIT: Choice = Choice {
+    published: Some("false"),
+    ..Choice::new("refit", FLAG, "Minimise f on the support found before returning")
+};
 
 impl Diht {
-    /// [`solve`](Solver::solve), returning the dual vector of the best bound too.
-    pub fn solve_dual(
-        &self,
-        objective: &dyn Objective,
-        sparsity: &Sparsity,
-        start: Option<&Solution>,
-        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<(Solution, Vec<f64>)> {
-        self.climb(self.name(), objective, sparsity, start, watch)
-    }
-
     /// The method, for `solver` by name: SDIHT with a single block takes the same passes.
     pub(super) fn climb(
         &self,
@@ -134,7 +133,7 @@ impl Diht {
         sparsity: &Sparsity,
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<(Solution, Vec<f64>)> {
+    ) -> Result<Solution> {
         let need = "samples and a ridge (a dual)";
         let risk = &Risk::of(objective.samples().ok_or(Error::Unsupported { solver, need })?);
         let mut run = Run::without_gradient(objective, sparsity, &self.limits, watch)?;
@@ -165,6 +164,6 @@ impl Solver for Diht {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        Ok(self.solve_dual(objective, sparsity, start, watch)?.0)
+        self.climb(self.name(), objective, sparsity, start, watch)
     }
 }

@@ -7,7 +7,7 @@
 //! On least squares this is orthogonal matching pursuit. See X. Yuan, S. Yan, "Forward Basis Selection for Pursuing
 //! Sparse Representations over a Dictionary", IEEE TPAMI 35, 2013.
 
-use super::registry::Method;
+use super::registry::{Method, PUBLISHED};
 use super::run::Run;
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
@@ -42,6 +42,7 @@ impl Default for Fbs {
 /// Its entry in the table of solvers.
 pub(super) const METHOD: Method = Method {
     about: "an order of importance: one column at a time, none ever dropped (orthogonal matching pursuit)",
+    options: &[PUBLISHED],
     ..Method::new("fbs", |given| Ok(Box::new(Fbs { limits: given.limits(Fbs::default().limits) })))
 };
 

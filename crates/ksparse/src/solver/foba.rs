@@ -10,7 +10,7 @@
 //! search ends when a further forward step does not survive the backward test. The best point with at most k
 //! coordinates is returned.
 
-use super::registry::{Choice, Method, Value};
+use super::registry::{Choice, Method, PUBLISHED, Value};
 use super::run::{Iterate, Run};
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Result, check_option};
@@ -65,7 +65,7 @@ impl Default for Foba {
 /// Its entry in the table of solvers.
 pub(super) const METHOD: Method = Method {
     about: "the same with second thoughts (Zhang 2008): drops columns again that have become cheap",
-    options: &[FORWARD, CANDIDATES, LEAST_GAIN],
+    options: &[PUBLISHED, FORWARD, CANDIDATES, LEAST_GAIN],
     ..Method::new("foba", |given| {
         let own = Foba::default();
         let forward = given.get(&FORWARD, |value| match value {
@@ -81,9 +81,15 @@ pub(super) const METHOD: Method = Method {
         }))
     })
 };
-const FORWARD: Choice = Choice { name: "forward", values: "'gradient' or 'decrease'" };
-const CANDIDATES: Choice = Choice { name: "candidates", values: "a whole number" };
-const LEAST_GAIN: Choice = Choice { name: "least_gain", values: "a number" };
+const FORWARD: Choice = Choice::new(
+    "forward",
+    "'gradient' or 'decrease'",
+    "Add the coordinate of largest gradient (Liu, Ye, Fujimaki 2014) or of largest decrease (Zhang 2008)",
+);
+const CANDIDATES: Choice =
+    Choice::new("candidates", "a whole number", "Coordinates whose decrease is tried, by gradient; default: all");
+const LEAST_GAIN: Choice =
+    Choice::new("least_gain", "a number", "Stop when a forward step gains less than this fraction of f");
 
 impl Solver for Foba {
     fn name(&self) -> &'static str {

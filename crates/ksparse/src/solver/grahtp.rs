@@ -55,7 +55,7 @@ pub enum Debias {
     /// f is minimised there: GraHTP.
     #[default]
     Exact,
-    /// One restricted Newton step from the truncated point.
+    /// One restricted Newton step from the truncated point, shortened where the whole of it raises f.
     NewtonStep,
     /// One restricted gradient step from the truncated point.
     GradientStep,
@@ -127,13 +127,18 @@ impl Grahtp {
         Self { step_on_sum: true, ..Self::fast() }
     }
 
+    /// What a step as it is set must be multiplied by to be one on f, the mean.
+    fn unit(&self, objective: &dyn Objective) -> f64 {
+        let weight = || objective.samples().map_or(1.0, |samples| samples.total_weight());
+        if self.step_on_sum { weight() } else { 1.0 }
+    }
+
     fn fixed_step(&self, objective: &dyn Objective, budget: &Budget) -> Result<Option<f64>> {
         match self.step {
             Step::Adaptive => Ok(None),
             Step::Fixed(eta) => {
                 check_option(eta > 0.0 && eta.is_finite(), "step", eta, "positive and finite")?;
-                let unit = objective.samples().map_or(1.0, |samples| samples.total_weight());
-                Ok(Some(if self.step_on_sum { eta * unit } else { eta }))
+                Ok(Some(eta * self.unit(objective)))
             }
             Step::Theory => {
                 let need = "a smoothness constant (or give the step as a number)";
@@ -196,6 +201,7 @@ impl Grahtp {
     fn with_fixed_step(&self, run: &mut Run, mut at: Iterate, mut minimised: bool, eta: f64) -> Result<Solution> {
         let mut best = at.clone();
         let mut seen = HashSet::new();
+        let as_set = eta / self.unit(run.objective);
         loop {
             let truncated = step_and_keep(run, &at, run.gradient(&at)?, eta);
             let next = self.debias(run, &at, truncated, eta)?;
@@ -211,7 +217,7 @@ impl Grahtp {
             let fixed = exact && minimised && next.support == at.support;
             let cycled = exact && !fixed && !seen.insert(next.support.clone());
             minimised = exact;
-            let limit = run.record(&at, &next, Some(eta));
+            let limit = run.record(&at, &next, Some(as_set));
             let settled = run.settled(&at, &next);
             at = next;
             if let Some(status) = limit.filter(|s| s.outranks_convergence()) {

@@ -8,7 +8,7 @@
 //! refitted on its support: without that it is not even optimal there. f may rise from one iteration to the next; the
 //! best point seen is returned.
 
-use super::registry::{Choice, Method};
+use super::registry::{Choice, FLAG, Method, PUBLISHED};
 use super::run::{Iterate, Run};
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::Result;
@@ -51,7 +51,7 @@ impl Default for Grasp {
 /// Its entry in the table of solvers.
 pub(super) const METHOD: Method = Method {
     about: "another way through the supports (Bahmani, Raj, Boufounos 2013): minimise on up to 3k columns, cut to k",
-    options: &[DEBIAS, SCALED],
+    options: &[PUBLISHED, DEBIAS, SCALED],
     ..Method::new("grasp", |given| {
         let own = Grasp::default();
         Ok(Box::new(Grasp {
@@ -61,8 +61,9 @@ pub(super) const METHOD: Method = Method {
         }))
     })
 };
-const DEBIAS: Choice = Choice { name: "debias", values: "true or false" };
-const SCALED: Choice = Choice { name: "scaled", values: "true or false" };
+const DEBIAS: Choice =
+    Choice { published: Some("false"), ..Choice::new("debias", FLAG, "Minimise f on the k coordinates kept") };
+const SCALED: Choice = Choice::new("scaled", FLAG, "Compare coordinates in units of curvature");
 
 impl Solver for Grasp {
     fn name(&self) -> &'static str {
@@ -115,8 +116,9 @@ impl Grasp {
         merged.sort_unstable();
         merged.dedup();
         let x = run.carry(at, &merged);
-        // It is about to be cut: its last digits do not matter.
-        let wide = run.refit(merged, x, &InnerOptions { tolerance: 1e-4, ..InnerOptions::EXACT })?;
+        // Where it is only cut and refitted, its last digits do not matter.
+        let loose = InnerOptions { tolerance: 1e-4, ..InnerOptions::EXACT };
+        let wide = run.refit(merged, x, if self.debias { &loose } else { &InnerOptions::EXACT })?;
         let there = if self.scaled { run.units(&wide)? } else { None };
         let support = run.budget.winners(k, |j| wide.at(j).abs() * there.map_or(1.0, |h| h[j].sqrt()));
         let mut x = run.carry(&wide, &support);

@@ -67,9 +67,11 @@ pub use grasp::Grasp;
 pub use model_search::ModelSearch;
 #[doc(hidden)]
 pub use plan::Plan;
-pub use registry::{Choice, GENERAL, METHODS, Method, NAMES, Needs, Settings, Value, by_name, method};
+pub use registry::{
+    Choice, GENERAL, METHODS, Method, NAMES, Needs, PUBLISHED, Settings, Value, by_name, method, published,
+};
 pub use sdiht::Sdiht;
-pub use svrght::Svrght;
+pub use svrght::{StochasticStep, Svrght};
 pub use working_set::WorkingSet;
 
 use crate::cancel::Cancel;
@@ -202,13 +204,15 @@ pub struct Progress<'a> {
 pub struct TraceRow {
     /// Iterations done.
     pub iteration: usize,
+    /// Minimisations of f on a support so far: an iteration may try several supports before it keeps one.
+    pub refits: usize,
     /// f after it.
     pub value: f64,
     /// Coordinates that entered the support.
     pub entered: usize,
     /// Coordinates that left it.
     pub left: usize,
-    /// The step length, where the method has one.
+    /// The step length, where the method has one, in the units it is set in.
     pub step: Option<f64>,
     /// The best lower bound on the optimum so far, from methods that know one: the gap is `value - dual`.
     pub dual: Option<f64>,
@@ -331,12 +335,16 @@ pub struct Solution {
     pub coefficients: Vec<f64>,
     /// f there.
     pub value: f64,
-    /// Iterations done.
+    /// Iterations done: steps that were kept. GraHTP's S1 to S3 are one.
     pub iterations: usize,
+    /// Minimisations of f on a support, trials that were not kept and the last refit included.
+    pub refits: usize,
     /// Why it stopped.
     pub status: Status,
     /// One row per iteration.
     pub trace: Vec<TraceRow>,
+    /// The dual vector of the best bound, one number per sample, from dual ascent ([`dual`](crate::dual)).
+    pub dual_vector: Option<Vec<f64>>,
 }
 
 impl Solution {
@@ -353,6 +361,15 @@ impl Solution {
 
     /// A starting point for a solver: some coordinates with their values.
     pub fn guess(support: Vec<usize>, coefficients: Vec<f64>) -> Self {
-        Self { support, coefficients, value: f64::NAN, iterations: 0, status: Status::Stopped, trace: Vec::new() }
+        Self {
+            support,
+            coefficients,
+            value: f64::NAN,
+            iterations: 0,
+            refits: 0,
+            status: Status::Stopped,
+            trace: Vec::new(),
+            dual_vector: None,
+        }
     }
 }

@@ -1,6 +1,10 @@
 //! The solvers by name: one table, from which front ends take names, help, options and what each solver needs.
 //!
 //! A new solver is a file with a `METHOD` beside the solver, and a line in [`METHODS`].
+//!
+//! **As published.** The defaults of methods from papers are tuned variants of them (steps that need no tuning, refits
+//! at the end). Every such method has the option [`PUBLISHED`], which sets each of its other options to what its paper
+//! has ([`Choice::published`]) unless that is given too. Methods of this library's own do not have it.
 
 use super::{Limits, Solver};
 use super::{auto, diht, exact, fbs, foba, grahtp, grasp, model_search, sdiht, svrght, working_set};
@@ -42,12 +46,29 @@ pub enum Needs {
 
 /// An option that some solvers have: its name and what it may be, in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Choice {
     /// Its name.
     pub name: &'static str,
     /// What it may be.
     pub values: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+    /// What the method's paper has, where that is not the default.
+    pub published: Option<&'static str>,
 }
+
+impl Choice {
+    pub(super) const fn new(name: &'static str, values: &'static str, about: &'static str) -> Self {
+        Self { name, values, about, published: None }
+    }
+}
+
+/// The option by which every method from a paper is had as its paper has it.
+pub const PUBLISHED: Choice = Choice::new("published", FLAG, "The method as its paper has it, not our variant of it");
+
+/// The values of options that are on or off.
+pub(super) const FLAG: &str = "true or false";
 
 /// A solver as front ends know it.
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +97,20 @@ impl Method {
         self.options.iter().any(|option| option.name == name)
     }
 
+    /// What [`PUBLISHED`] sets, option and value; `None` for methods of this library's own.
+    ///
+    /// ```
+    /// use ksparse::solver;
+    /// assert_eq!(solver::method("diht")?.published(), Some(vec![("step", "theory"), ("refit", "false")]));
+    /// assert_eq!(solver::method("fbs")?.published(), Some(vec![])); // is published as it stands
+    /// assert_eq!(solver::method("auto")?.published(), None);
+    /// # Ok::<(), ksparse::Error>(())
+    /// ```
+    pub fn published(&self) -> Option<Vec<(&'static str, &'static str)>> {
+        let settings = self.options.iter().filter_map(|option| Some((option.name, option.published?)));
+        self.has_option(PUBLISHED.name).then(|| settings.collect())
+    }
+
     /// The solver; `Err` for an option that it does not have, or that is not what it should be.
     pub fn build(&self, settings: &Settings) -> Result<Box<dyn Solver>> {
         if let Some((name, _)) = settings.options.iter().find(|(name, _)| !self.has_option(name)) {
@@ -84,7 +119,16 @@ impl Method {
             let choices = format!("those of `{}`: {known}", self.name);
             return Err(Error::UnknownName { what: "solver option", name: name.clone(), choices });
         }
-        (self.build)(settings)
+        if settings.flag(&PUBLISHED)? != Some(true) {
+            return (self.build)(settings);
+        }
+        let mut settings = settings.clone();
+        for (name, value) in self.published().unwrap_or_default() {
+            if settings.options.iter().all(|(given, _)| given != name) {
+                settings.options.push((name.to_string(), Value::of(value)));
+            }
+        }
+        (self.build)(&settings)
     }
 }
 
@@ -97,6 +141,17 @@ pub enum Value {
     Flag(bool),
     /// One of some words.
     Word(String),
+}
+
+impl Value {
+    /// From text: a number, `true` or `false`, or else a word.
+    pub fn of(text: &str) -> Self {
+        match (text.parse(), text.parse()) {
+            (Ok(number), _) => Self::Number(number),
+            (_, Ok(flag)) => Self::Flag(flag),
+            _ => Self::Word(text.to_string()),
+        }
+    }
 }
 
 impl std::fmt::Display for Value {
@@ -225,4 +280,17 @@ pub fn method(name: &str) -> Result<&'static Method> {
 /// ```
 pub fn by_name(name: &str) -> Result<Box<dyn Solver>> {
     method(name)?.build(&Settings::default())
+}
+
+/// A solver as its paper has it, by its name: the option [`PUBLISHED`] set, and nothing else.
+///
+/// ```
+/// use ksparse::solver;
+/// assert_eq!(solver::published("grahtp")?.name(), "grahtp"); // with the constant step of the theorems
+/// assert!(solver::published("auto").is_err()); // is this library's own
+/// # Ok::<(), ksparse::Error>(())
+/// ```
+pub fn published(name: &str) -> Result<Box<dyn Solver>> {
+    let options = vec![(PUBLISHED.name.to_string(), Value::Flag(true))];
+    method(name)?.build(&Settings { options, ..Settings::default() })
 }

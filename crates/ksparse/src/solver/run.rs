@@ -3,7 +3,7 @@
 mod iterate;
 mod known;
 
-pub(super) use iterate::Iterate;
+pub(super) use iterate::{Iterate, union};
 
 use super::{Limits, Progress, Solution, Status, TraceRow};
 use crate::design::Traffic;
@@ -11,7 +11,7 @@ use crate::error::{Error, Result, SMOOTH_OR_RIDGE, check_finite, check_squares};
 use crate::objective::{Objective, Point};
 use crate::restricted::{self, Ended, InnerOptions, Restricted};
 use crate::sparsity::{Budget, SparseRef, Sparsity};
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -21,6 +21,8 @@ pub(super) struct Run<'a> {
     pub objective: &'a dyn Objective,
     pub budget: Budget,
     pub iterations: usize,
+    /// Minimisations of f on a support so far, those of trials that were not kept included.
+    refits: Cell<usize>,
     limits: Limits,
     /// The best feasible point so far, kept where somebody may cancel the run.
     best: RefCell<Option<Iterate>>,
@@ -88,6 +90,7 @@ impl<'a> Run<'a> {
             objective,
             budget,
             iterations: 0,
+            refits: Cell::new(0),
             limits: Limits { cancel, ..limits.clone() },
             best: RefCell::new(None),
             watch,
@@ -263,6 +266,7 @@ impl<'a> Run<'a> {
         options: &InnerOptions,
     ) -> Result<(Iterate, Ended)> {
         let options = InnerOptions { cancel: &self.limits.cancel, ..*options };
+        self.refits.set(self.refits.get() + 1);
         let outcome = match restricted::minimise(restricted, &mut x, &options) {
             Err(Error::Cancelled) => {
                 // As far as it came: perhaps below all that was known.
@@ -309,6 +313,7 @@ impl<'a> Run<'a> {
     fn row(&self, at: &Iterate, entered: usize) -> TraceRow {
         TraceRow {
             iteration: self.iterations,
+            refits: self.refits.get(),
             value: at.value,
             entered,
             left: 0,
@@ -390,16 +395,10 @@ impl<'a> Run<'a> {
             coefficients: best.x,
             value: best.value,
             iterations: self.iterations,
+            refits: self.refits.get(),
             status: if best.attained { status } else { Status::Unattained },
             trace,
+            dual_vector: None,
         })
     }
-}
-
-/// The coordinates in either support, ascending.
-pub(super) fn union(a: &[usize], b: &[usize]) -> Vec<usize> {
-    let mut all: Vec<usize> = a.iter().chain(b).copied().collect();
-    all.sort_unstable();
-    all.dedup();
-    all
 }

@@ -18,7 +18,7 @@
 
 use super::ascent::{Ascent, DualStep};
 use super::diht::{REFIT, STEP};
-use super::registry::{Choice, Method, Needs};
+use super::registry::{Choice, Method, Needs, PUBLISHED};
 use super::run::Run;
 use super::{Diht, Limits, Progress, Solution, Solver};
 use crate::error::{Error, Result, check_finite, check_option};
@@ -66,7 +66,7 @@ pub(super) const METHOD: Method = Method {
     about: "the same by blocks of samples: fewer passes over many rows",
     needs: Needs::Ridge,
     knows_bound: true,
-    options: &[STEP, BLOCKS, REFIT],
+    options: &[PUBLISHED, STEP, BLOCKS, REFIT],
     ..Method::new("sdiht", |given| {
         let own = Sdiht::default();
         Ok(Box::new(Sdiht {
@@ -78,20 +78,23 @@ pub(super) const METHOD: Method = Method {
         }))
     })
 };
-const BLOCKS: Choice = Choice { name: "blocks", values: "a whole number" };
+const BLOCKS: Choice = Choice::new(
+    "blocks",
+    "a whole number",
+    "Blocks of samples; default: as many as make the rows of a step about as dear as its search for the k largest",
+);
 
 /// Epochs after which u is computed afresh, so that rounding errors do not add up.
 const REFRESH: usize = 100;
 
 impl Sdiht {
-    /// [`solve`](Solver::solve), returning the dual vector of the best bound too.
-    pub fn solve_dual(
+    fn climb(
         &self,
         objective: &dyn Objective,
         sparsity: &Sparsity,
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<(Solution, Vec<f64>)> {
+    ) -> Result<Solution> {
         let need = "samples and a ridge (a dual)";
         let risk = &Risk::of(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
         let count = self.count(risk)?;
@@ -184,6 +187,6 @@ impl Solver for Sdiht {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        Ok(self.solve_dual(objective, sparsity, start, watch)?.0)
+        self.climb(objective, sparsity, start, watch)
     }
 }

@@ -26,8 +26,11 @@
 //! a single sample), a snapshot is kept only if f has fallen, and the step is halved if not: f never rises from
 //! snapshot to snapshot. On the hinge loss the gradients are subgradients and the method a heuristic.
 
+mod entry;
+
+pub(super) use entry::METHOD;
+
 use super::ascent::spectral_estimate;
-use super::registry::{Choice, Method, Needs};
 use super::run::{Iterate, Run};
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_finite, check_option};
@@ -38,6 +41,18 @@ use crate::sparsity::{Budget, Sparsity, better_first, top_by};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;
+
+/// How long a stochastic step is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum StochasticStep {
+    /// `1 / (L + Lmax/|B|)` to begin with; longer while f falls from snapshot to snapshot, halved where it does not.
+    #[default]
+    Adaptive,
+    /// `1 / (L + Lmax/|B|)` all along, whatever f does.
+    Constant,
+    /// This eta, on the mean loss.
+    Fixed(f64),
+}
 
 /// SVR-GHT. Needs a [`Risk`](crate::Risk): samples to draw from.
 ///
@@ -58,8 +73,8 @@ pub struct Svrght {
     pub batch: Option<usize>,
     /// Inner steps between two snapshots. Default: as many as draw n rows.
     pub inner_steps: Option<usize>,
-    /// A constant eta (on the mean loss). Default: adaptive.
-    pub step: Option<f64>,
+    /// The step. Default adaptive.
+    pub step: StochasticStep,
     /// Of the mini-batches. Default 0.
     pub seed: u64,
     /// Minimise f on the last support before returning. Default true.
@@ -70,31 +85,16 @@ pub struct Svrght {
 
 impl Default for Svrght {
     fn default() -> Self {
-        Self { batch: None, inner_steps: None, step: None, seed: 0, refit: true, limits: Limits::default() }
+        Self {
+            batch: None,
+            inner_steps: None,
+            step: StochasticStep::Adaptive,
+            seed: 0,
+            refit: true,
+            limits: Limits::default(),
+        }
     }
 }
-
-/// Its entry in the table of solvers.
-pub(super) const METHOD: Method = Method {
-    about: "stochastic gradients with reduced variance, k kept (Li et al. 2016): steps on batches of rows",
-    needs: Needs::Samples,
-    options: &[STEP, BATCH, INNER_STEPS, REFIT],
-    ..Method::new("svrght", |given| {
-        let own = Svrght::default();
-        Ok(Box::new(Svrght {
-            batch: given.count(&BATCH)?,
-            inner_steps: given.count(&INNER_STEPS)?,
-            step: given.number(&STEP)?,
-            seed: given.seed.unwrap_or(own.seed),
-            refit: given.flag(&REFIT)?.unwrap_or(own.refit),
-            limits: given.limits(own.limits),
-        }))
-    })
-};
-const STEP: Choice = Choice { name: "step", values: "a number, or left out" };
-const BATCH: Choice = Choice { name: "batch", values: "a whole number" };
-const INNER_STEPS: Choice = Choice { name: "inner_steps", values: "a whole number" };
-const REFIT: Choice = Choice { name: "refit", values: "true or false" };
 
 /// Halvings of the step after which nothing more is to be had.
 const HALVINGS: usize = 20;
@@ -127,7 +127,8 @@ impl Svrght {
         let mut best = at.clone();
         let smoothness = Smoothness::new(risk);
         let (batch, steps) = self.sizes(risk, run.budget.k, &smoothness);
-        let mut eta = self.step.unwrap_or_else(|| smoothness.step(batch));
+        let adaptive = self.step == StochasticStep::Adaptive;
+        let mut eta = if let StochasticStep::Fixed(eta) = self.step { eta } else { smoothness.step(batch) };
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         let mut inner = Inner::new(risk, run.budget.clone());
         let mut halvings = 0;
@@ -140,10 +141,10 @@ impl Svrght {
             }
             let (support, x) = inner.point();
             let next = run.evaluate(support, x)?;
-            if self.step.is_some() && !next.value.is_finite() {
+            if !adaptive && !next.value.is_finite() {
                 return finish(run, best, self.refit, Status::Diverged);
             }
-            if self.step.is_none() && (next.value.is_nan() || next.value > at.value) {
+            if adaptive && (next.value.is_nan() || next.value > at.value) {
                 // Too long: from the last snapshot again. The watcher and the limits hold all the same.
                 eta *= 0.5;
                 halvings += 1;
@@ -163,7 +164,7 @@ impl Svrght {
                 return finish(run, best, self.refit, status);
             }
             at = next;
-            if self.step.is_none() {
+            if adaptive {
                 eta *= 1.5;
             }
         }
@@ -182,7 +183,7 @@ fn finish(run: &mut Run, mut best: Iterate, refit: bool, status: Status) -> Resu
 
 impl Svrght {
     fn validate(&self) -> Result<()> {
-        if let Some(eta) = self.step {
+        if let StochasticStep::Fixed(eta) = self.step {
             check_option(eta > 0.0 && eta.is_finite(), "step", eta, "positive and finite")?;
         }
         check_option(self.batch != Some(0), "batch", 0, "at least 1")?;

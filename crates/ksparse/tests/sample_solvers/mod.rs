@@ -6,7 +6,7 @@ use crate::common::{self, NEED_SAMPLES, Problem, Table, assert_close, normals, r
 use ksparse::design::Scaled;
 use ksparse::loss::{Hinge, Logistic, Loss, Squared};
 use ksparse::restricted::{InnerOptions, minimise};
-use ksparse::solver::{self, Diht, DualStep, Limits, Sdiht, Solution, Solver, Status, Svrght};
+use ksparse::solver::{self, Diht, DualStep, Limits, Sdiht, Solution, Solver, Status, StochasticStep, Svrght};
 use ksparse::{Auto, Custom, Error, Objective, Risk, SparseRef, Sparsity, Threads};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -224,7 +224,7 @@ fn what_cannot_be_done_is_said() {
     option(Svrght { inner_steps: Some(0), ..Svrght::default() }.fit(&risk, &Sparsity::new(2)), "inner_steps");
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         option(Diht { step: DualStep::Fixed(bad), ..Diht::default() }.fit(&risk, &Sparsity::new(2)), "step");
-        option(Svrght { step: Some(bad), ..Svrght::default() }.fit(&risk, &Sparsity::new(2)), "step");
+        option(Svrght { step: StochasticStep::Fixed(bad), ..Svrght::default() }.fit(&risk, &Sparsity::new(2)), "step");
     }
     // Numbers that are not finite, and starts that do not fit.
     for bad in [f64::NAN, f64::INFINITY] {

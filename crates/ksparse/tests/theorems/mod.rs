@@ -3,14 +3,22 @@
 //! * `iterates`: GraHTP, FGraHTP and FBS on least squares are HTP, IHT and OMP, step by step.
 //! * `theorem_one`: finite termination, the guaranteed decrease, convergence of f.
 //! * `theorem_two`: the contraction towards a sparse target, exact recovery.
+//! * `dual_rates`: the same for dual ascent: distance, support, gap.
+//! * `network`: the contraction of the modified GraHTP to a precision matrix.
+//! * `plain_loops`: GraSP, FoBa and the variants of S3 against loops written from the papers, on every smooth loss.
 //! * `condition`: Condition C and the gradient bounds, on random points.
+//! * `published`: what the option of that name sets; steps and iterations as the trace has them.
 //! * `descent`: f never rises under the adaptive step.
 //! * `fixed_points`: a fixed step from random starts ends at a fixed point, in a cycle or at a limit, and says which.
 
 mod condition;
 mod descent;
+mod dual_rates;
 mod fixed_points;
 mod iterates;
+mod network;
+mod plain_loops;
+mod published;
 mod theorem_one;
 mod theorem_two;
 

@@ -14,8 +14,9 @@ pub enum DualStep {
     #[default]
     Adaptive,
     /// The step of the theorem, `eta_t = lambda N^2 / ((lambda N mu + sigma_min^2) (t + 1))` (SDIHT: times the number
-    /// of blocks). An error where it does not exist (the hinge loss with k < N). Overflows at a small ridge on losses
-    /// with an unbounded domain (squared, squared hinge): the status then says so.
+    /// of blocks). An error where it does not exist: sigma_min is 0 for k < N, and taken as 0 unless all columns are
+    /// in and there are at most 500 rows, so the hinge loss has it on such data only. Overflows at a small ridge on
+    /// losses with an unbounded domain (squared, squared hinge): the status then says so.
     Theory,
     /// `eta_t = N / (mu (t + t0))` with `t0 = 1 + sigma_max^2 / (lambda N mu)`: like the theorem's, without the
     /// overflow. An error on the hinge loss (mu = 0).
@@ -69,15 +70,16 @@ impl Rule {
             DualStep::Theory => {
                 let concavity = mu + least_block_eigenvalue(risk, k) / risk.ridge();
                 if concavity <= 0.0 {
-                    let need = "a strongly concave dual for the theorem's step (a smooth loss; the hinge loss has none \
-                        unless k >= N)";
+                    let need = "a strongly concave dual for the theorem's step: a smooth loss, or else X with \
+                        independent rows, 500 at most, and k no less than its columns (or give the step as a number)";
                     return Err(Error::Unsupported { solver, need });
                 }
                 Self::SuperGradient { size: m / concavity, delay: Some(1.0) }
             }
             DualStep::Shifted => {
                 if mu <= 0.0 {
-                    return Err(Error::Unsupported { solver, need: "a smooth loss for the shifted step" });
+                    let need = "a smooth loss for the shifted step (or give the step as a number)";
+                    return Err(Error::Unsupported { solver, need });
                 }
                 let all: Vec<usize> = (0..risk.target().len()).collect();
                 let delay = 1.0 + spectral_estimate(risk, &all) / (risk.ridge() * mu);
@@ -110,11 +112,13 @@ impl Rule {
         }
     }
 
-    /// The length of a step for the trace.
-    pub fn length(&self, t: usize) -> Option<f64> {
+    /// The length of the last of `taken` steps (one at least) for the trace: eta, that multiplies the super-gradient,
+    /// a mean over samples of this total weight.
+    pub fn length(&self, taken: usize, total: f64) -> Option<f64> {
         match self {
-            Self::Proximal { weights, scale, .. } => weights.first().map(|w| 1.0 / (w * scale)),
-            Self::SuperGradient { size, delay } => Some(delay.map_or(*size, |d| size / (t as f64 + d))),
+            Self::Proximal { weights, scale, .. } => weights.first().map(|w| total / (w * scale)),
+            Self::SuperGradient { size, delay: None } => Some(size * total),
+            Self::SuperGradient { size, delay: Some(delay) } => Some(size * total / (taken as f64 - 1.0 + delay)),
         }
     }
 }

@@ -42,3 +42,11 @@ impl Iterate {
         (square.sqrt(), other.x.iter().map(|y| y * y).sum::<f64>().sqrt())
     }
 }
+
+/// The coordinates in either support, ascending.
+pub(in crate::solver) fn union(a: &[usize], b: &[usize]) -> Vec<usize> {
+    let mut all: Vec<usize> = a.iter().chain(b).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
