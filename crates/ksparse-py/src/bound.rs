@@ -61,6 +61,13 @@ fn certificate<'py>(py: Python<'py>, found: &Certificate) -> PyResult<Bound<'py,
     out.set_item("relaxation", found.relaxation)?;
     out.set_item("seconds", found.seconds)?;
     out.set_item("message", found.verdict())?;
+    let conditions = PyDict::new(py);
+    conditions.set_item("stationarity", found.conditions.stationarity)?;
+    conditions.set_item("smallest_inside", found.conditions.smallest_inside)?;
+    conditions.set_item("largest_outside", found.conditions.largest_outside)?;
+    conditions.set_item("imbalance", found.conditions.imbalance)?;
+    conditions.set_item("separated", found.conditions.separated())?;
+    out.set_item("conditions", conditions)?;
     let history = PyDict::new(py);
     history.set_item("seconds", found.history.iter().map(|row| row.seconds).collect::<Vec<_>>().into_pyarray(py))?;
     history.set_item("lower_bound", found.history.iter().map(|row| row.dual).collect::<Vec<_>>().into_pyarray(py))?;

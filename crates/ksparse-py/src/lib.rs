@@ -25,6 +25,7 @@ mod room;
 mod shards;
 mod simulate;
 mod supervise;
+mod theory;
 
 use pyo3::prelude::*;
 
@@ -35,7 +36,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SOLVERS", ksparse::solver::NAMES.to_vec())?;
     let methods = ksparse::solver::METHODS.iter();
     let options =
-        methods.flat_map(|method| method.options.iter().map(|option| (method.name, option.name, option.values)));
+        methods.flat_map(|method| method.options.iter().map(|o| (method.name, o.name, o.values, o.about, o.published)));
     module.add("SOLVER_OPTIONS", options.collect::<Vec<_>>())?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(fit::grids, module)?)?;
@@ -55,6 +56,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(choosing::folds, module)?)?;
     module.add_function(wrap_pyfunction!(shards::shard_answer, module)?)?;
     module.add_function(wrap_pyfunction!(shards::fit_shards, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::theory, module)?)?;
     module.add_class::<design::Design>()?;
     simulate::register(module)
 }

@@ -1,7 +1,7 @@
 //! Solvers from names and options.
 
 use crate::error::to_py;
-use ksparse::solver::{self, Settings, Solver, Value};
+use ksparse::solver::{self, PUBLISHED, Settings, Solver, Value};
 use ksparse::sparsity::Partition;
 use ksparse::{Cancel, Sparsity};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -44,6 +44,11 @@ impl Search<'_> {
             settings.options.push((name.extract()?, option(&name, &value)?));
         }
         solver::method(&self.solver).and_then(|method| method.build(&settings)).map_err(to_py)
+    }
+
+    /// Whether the method is wanted as published.
+    pub fn published(&self) -> PyResult<bool> {
+        Ok(self.options.get_item(PUBLISHED.name)?.is_some_and(|value| value.extract().unwrap_or(false)))
     }
 
     /// The groups, if there are any.

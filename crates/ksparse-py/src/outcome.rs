@@ -18,6 +18,7 @@ pub fn solution<'py>(py: Python<'py>, solution: Solution) -> PyResult<Bound<'py,
     trace.set_item("entered", rows.iter().map(|row| row.entered as i64).collect::<Vec<_>>().into_pyarray(py))?;
     trace.set_item("left", rows.iter().map(|row| row.left as i64).collect::<Vec<_>>().into_pyarray(py))?;
     trace.set_item("step", rows.iter().map(|row| row.step.unwrap_or(f64::NAN)).collect::<Vec<_>>().into_pyarray(py))?;
+    trace.set_item("refits", rows.iter().map(|row| row.refits as i64).collect::<Vec<_>>().into_pyarray(py))?;
     trace.set_item("seconds", rows.iter().map(|row| row.seconds).collect::<Vec<_>>().into_pyarray(py))?;
     // What travelled to and from a device, where X lies on one.
     if !rows.is_empty() && rows.iter().all(|row| row.traffic.is_some()) {
@@ -29,8 +30,10 @@ pub fn solution<'py>(py: Python<'py>, solution: Solution) -> PyResult<Bound<'py,
         trace.set_item("downloaded_bytes", counted(|traffic| traffic.downloaded).into_pyarray(py))?;
     }
     out.set_item("trace", trace)?;
+    out.set_item("dual_vector", solution.dual_vector.map(|a| a.into_pyarray(py)))?;
     out.set_item("objective", solution.value)?;
     out.set_item("n_iter", solution.iterations)?;
+    out.set_item("n_refits", solution.refits)?;
     out.set_item("status", solution.status.code())?;
     out.set_item("converged", solution.status.converged())?;
     out.set_item("message", solution.status.to_string())?;

@@ -7,11 +7,12 @@ use crate::outcome;
 use crate::supervise::{Cell, Watch, supervise};
 use faer::Mat;
 use ksparse::design::{Design, Rows};
-use ksparse::graphical::{Covariance, Network, Precision, Units, log_likelihood};
+use ksparse::graphical::{Bounds, Covariance, Interval, Method, Network, Precision, Recipe, Units, log_likelihood};
 use ksparse::path::PathProgress;
 use ksparse::solver::{Solution, Solver};
-use ksparse::{Cancel, Path, Result, Sparsity};
+use ksparse::{Cancel, Path, Result, SparseRef, Sparsity};
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rayon::prelude::*;
@@ -24,17 +25,32 @@ pub struct Samples<'py> {
     /// Whether the means are known to be 0.
     centred: bool,
     standardize: bool,
+    /// Whether the matrix is a covariance matrix, and not samples.
+    precomputed: bool,
+    /// 'newton' or 'adm'.
+    inner: Option<String>,
+    xi: Option<f64>,
+    eigenvalue_bounds: Option<(f64, f64)>,
 }
 
 /// How samples become a covariance matrix.
 #[derive(Clone, Copy)]
 struct Moments {
     centred: bool,
+    precomputed: bool,
     units: Units,
 }
 
 impl Moments {
     fn of(&self, samples: &dyn Design) -> Result<Covariance> {
+        if self.precomputed {
+            let (rows, columns) = (samples.nrows(), samples.ncols());
+            let mut matrix = Mat::zeros(rows, columns);
+            for j in 0..columns {
+                samples.mul(SparseRef::new(&[j], &[1.0]), matrix.col_as_slice_mut(j));
+            }
+            return Covariance::from_matrix(matrix.as_ref(), None);
+        }
         match self.centred {
             true => Covariance::from_centred_samples(samples, self.units),
             false => Covariance::from_samples(samples, self.units),
@@ -45,7 +61,29 @@ impl Moments {
 impl Samples<'_> {
     fn moments(&self) -> Moments {
         let units = if self.standardize { Units::Standardized } else { Units::Original };
-        Moments { centred: self.centred, units }
+        Moments { centred: self.centred, precomputed: self.precomputed, units }
+    }
+
+    /// How the network is searched for: as asked, the rest as published or by default.
+    fn recipe(&self, search: &Search) -> PyResult<Recipe> {
+        let mut recipe = if search.published()? { Recipe::PUBLISHED } else { Recipe::default() };
+        recipe.method = match self.inner.as_deref() {
+            None => recipe.method,
+            Some("newton") => Method::Newton,
+            Some("adm") => Method::Adm,
+            Some(other) => {
+                return Err(PyValueError::new_err(format!("inner must be 'newton' or 'adm', got '{other}'.")));
+            }
+        };
+        recipe.interval = match (self.xi, self.eigenvalue_bounds) {
+            (None, None) => recipe.interval,
+            (Some(xi), None) => Interval::Xi(xi),
+            (None, Some((alpha, beta))) => Interval::Given(Bounds { alpha, beta }),
+            (Some(_), Some(_)) => {
+                return Err(PyValueError::new_err("xi and eigenvalue_bounds say the same: give one of them."));
+            }
+        };
+        Ok(recipe)
     }
 }
 
@@ -61,7 +99,7 @@ pub fn precision_path<'py>(
     start: Option<PyReadonlyArray2<'py, f64>>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let (view, moments) = (samples.design.view()?, samples.moments());
+    let (view, moments, recipe) = (samples.design.view()?, samples.moments(), samples.recipe(&search)?);
     let cancel = Cancel::new();
     let path = Path { time_limit: search.time_limit()?, cancel: cancel.clone(), ..Path::over(ks) };
     let start = start.as_ref().map(matrix);
@@ -69,14 +107,14 @@ pub fn precision_path<'py>(
     let solver = search.solver(&cancel)?;
     let (covariance, found) = supervise(py, search.threads, callback, &cancel, |watch| {
         let covariance = moments.of(&design)?;
-        let model = Precision::new(covariance.clone())?;
-        let solutions = if let [k] = path.ks[..] {
+        let model = recipe.model(covariance.clone())?;
+        let solutions = if let ([k], false) = (&path.ks[..], recipe.from_alpha && start.is_none()) {
             let scale = covariance.scale();
             let scaled = |o: &Mat<f64>| Mat::from_fn(o.nrows(), o.ncols(), |i, j| o[(i, j)] * scale[i] * scale[j]);
             let start = start.as_ref().map(|matrix| model.guess(&scaled(matrix)));
-            vec![solver.solve(&model, &Sparsity::new(k), start.as_ref(), &mut |progress| watch.ask(progress, None))?]
+            vec![solver.solve(&model, &Sparsity::new(*k), start.as_ref(), &mut |progress| watch.ask(progress, None))?]
         } else {
-            solve(&model, &path, &*solver, None, watch)?
+            solve(&recipe, &model, &path, &*solver, None, watch)?
         };
         let found = solutions.into_iter().map(|solution| (model.network(&solution), solution)).collect::<Vec<_>>();
         Ok((covariance, found))
@@ -102,7 +140,7 @@ pub fn precision_scores<'py>(
     folds: Vec<(PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>)>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Option<Vec<f64>>>> {
-    let (view, moments) = (samples.design.view()?, samples.moments());
+    let (view, moments, recipe) = (samples.design.view()?, samples.moments(), samples.recipe(&search)?);
     let cancel = Cancel::new();
     let path = Path { time_limit: search.time_limit()?, cancel: cancel.clone(), ..Path::over(ks) };
     let design = view.design().map_err(to_py)?;
@@ -115,8 +153,8 @@ pub fn precision_scores<'py>(
         let score = |(fold, (train, test)): (usize, (Vec<usize>, Vec<usize>))| {
             let covariance = moments.of(&Rows::new(&design, train)?)?;
             let others = covariance.of_others(&Rows::new(&design, test)?)?;
-            let model = Precision::new(covariance)?;
-            let solutions = solve(&model, &path, &*solver, Some(fold), watch)?;
+            let model = recipe.model(covariance)?;
+            let solutions = solve(&recipe, &model, &path, &*solver, Some(fold), watch)?;
             if solutions.len() < path.ks.len() {
                 return Ok(None);
             }
@@ -128,6 +166,7 @@ pub fn precision_scores<'py>(
 }
 
 fn solve(
+    recipe: &Recipe,
     model: &Precision,
     path: &Path,
     solver: &dyn Solver,
@@ -138,7 +177,7 @@ fn solve(
         let PathProgress { k, lambda, done, total, .. } = *at;
         watch.ask(&at.solver, Some(Cell { k, lambda, fold, done, total }))
     };
-    Ok(path.solve(model, solver, &mut report)?.solutions)
+    Ok(recipe.solve(model, path, solver, &mut report)?.solutions)
 }
 
 /// The network in the units of the samples, and the means.

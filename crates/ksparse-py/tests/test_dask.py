@@ -321,7 +321,7 @@ def test_all_workers_gone(data):
 
         with pytest.raises(RuntimeError, match="no worker"):
             model.fit(blocks, targets, client=client, callback=leave, worker_timeout=1.0)
-        assert model.status_ == "interrupted" and len(model.support_) == K
+        assert model.status_ == "stopped" and len(model.support_) == K
         cluster.scale(1)
         model.fit(blocks, targets, client=client)
         assert model.objective_ == pytest.approx(whole["objective"], rel=1e-9)

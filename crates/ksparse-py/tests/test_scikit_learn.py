@@ -31,6 +31,7 @@ CHECKED = [
     ksparse.SparseMultiTaskRegression(),
     ksparse.SparseMultiTaskRegressionCV(**GRID),
     ksparse.SparsePrecision(),
+    ksparse.SparseLDA(),
     ksparse.SparsePrecisionCV(ks=(0.2, 0.6), cv=3),
 ]
 

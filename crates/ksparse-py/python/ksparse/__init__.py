@@ -9,14 +9,14 @@ with sample weights c and an intercept b that is neither penalised nor counted i
 Estimators: `SparseLinearRegression`, `SparseRobustRegression`, `SparsePoissonRegression`, `SparseGammaRegression`,
 `SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, `SparseMultinomialRegression`,
 `SparseOrdinalRegression` (classes in an order), `SparseMultiTaskRegression` (several responses), `SparseCoxRegression`
-(survival times), `SparsePrecision` (networks), and their ``...CV`` versions, which choose k and alpha. A function of
-your own: `minimize`. All k of a sequence: `path`. How far from the best a fit can be: `certify`. Pictures:
+(survival times), `SparsePrecision` (networks), `SparseLDA` (classes by such a network), and their ``...CV`` versions, which choose k and alpha. A function of
+your own: `minimize`. All k of a sequence: `path`. How far from the best a fit can be: `certify`. What the theorems promise: `theory`. Pictures:
 `plot_path`, `plot_graph`, `plot_gap`.
 """
 
 from . import datasets
 from ._certify import Certificate, certify
-from ._classifiers import SparseHuberClassifier, SparseLogisticRegression, SparseSVC
+from ._classifiers import SparseHuberClassifier, SparseSVC
 from ._core import SOLVERS, __version__
 from ._cox import SparseCoxRegression, SparseCoxRegressionCV
 from ._cv import (
@@ -33,6 +33,8 @@ from ._families import (
     SparseRobustRegression,
     SparseRobustRegressionCV,
 )
+from ._lda import SparseLDA
+from ._logistic import SparseLogisticRegression
 from ._minimize import minimize
 from ._multi_task import SparseMultiTaskRegression, SparseMultiTaskRegressionCV
 from ._multinomial import SparseMultinomialRegression, SparseMultinomialRegressionCV
@@ -42,6 +44,7 @@ from ._plot import plot_gap, plot_graph, plot_path
 from ._precision import SparsePrecision, SparsePrecisionCV
 from ._regression import SparseLinearRegression
 from ._results import MinimizeResult, PathResult, Progress
+from ._theory import theory
 from ._validation import KSparseWarning
 
 __all__ = [
@@ -57,6 +60,7 @@ __all__ = [
     "SparseGammaRegressionCV",
     "SparseHuberClassifier",
     "SparseHuberClassifierCV",
+    "SparseLDA",
     "SparseLinearRegression",
     "SparseLinearRegressionCV",
     "SparseLogisticRegression",
@@ -83,4 +87,5 @@ __all__ = [
     "plot_gap",
     "plot_graph",
     "plot_path",
+    "theory",
 ]

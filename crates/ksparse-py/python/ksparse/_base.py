@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from ._core import Data, Design, Model, Search
 
 Callback = Callable[[Progress], object]
+#: Support, coefficients and intercept.
+Start = tuple[list[int], list[float], float]
 Prepared = tuple[Any, list[NDArray[np.float64]], NDArray[np.float64] | None]
 
 #: What would help where that is worth a warning, by the core's name for it.
@@ -160,7 +162,15 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator):  # type: igno
         raise NotImplementedError
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, callback: Callback | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        callback: Callback | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -176,6 +186,11 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator):  # type: igno
         offset : array-like of shape (n_samples,), default=None
             What is added to the linear predictor of every sample, the logarithm of an exposure for example. For
             regressions.
+        coef_init : array-like of shape (n_features,) or (n_classes, n_features), default=None
+            Where the search starts, in the units of X: cut to the k largest. None is zero, or the last fit with
+            `warm_start`.
+        intercept_init : float or array-like of shape (n_classes,), default=None
+            The intercept there, 0 where it is left out.
         callback : callable, default=None
             Called once per iteration with a `Progress`; returning True or raising StopIteration ends the fit with the
             best point so far.
@@ -197,10 +212,11 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator):  # type: igno
             n_features,
             getattr(self, "feature_names_in_", None),
         )
+        starts = self._starts(len(targets), n_features, coef_init, intercept_init)
         models = []
         for row, target in enumerate(targets):
             watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
-            data, start = self._data(design, target, weights, added), self._start(row, n_features)
+            data, start = self._data(design, target, weights, added), starts[row]
             models.append(_core.fit(data, search, k, alpha, start, watcher.callback(), self._epochs(), box))
             watcher.close(models[-1]["message"])
         self._store(models, X.dtype)
@@ -210,7 +226,23 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator):  # type: igno
             del self.at_bounds_
         return self
 
-    def _start(self, row: int, n_features: int) -> tuple[list[int], list[float], float] | None:
+    def _starts(self, rows: int, n_features: int, coef: Any, intercept: Any) -> list[Start | None]:
+        """Where each search starts: as given, or as `_start` has it."""
+        if coef is None:
+            if intercept is not None:
+                raise ValueError("intercept_init goes with coef_init: give both, or neither.")
+            return [self._start(row, n_features) for row in range(rows)]
+        given = np.atleast_2d(np.asarray(coef, dtype=np.float64))
+        shifts = np.zeros(rows) if intercept is None else np.ravel(np.asarray(intercept, dtype=np.float64))
+        if given.shape != (rows, n_features) or shifts.shape != (rows,):
+            raise ValueError(
+                f"coef_init must have the shape {(rows, n_features)} and intercept_init {(rows,)}; they have "
+                f"{given.shape} and {shifts.shape}."
+            )
+        supports = [np.flatnonzero(row) for row in given]
+        return [(s.tolist(), row[s].tolist(), float(b)) for s, row, b in zip(supports, given, shifts)]
+
+    def _start(self, row: int, n_features: int) -> Start | None:
         """The last fit as a starting point, where it is wanted and fits."""
         coef = getattr(self, "coef_", None)
         if not self.warm_start or coef is None:
@@ -226,6 +258,7 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator):  # type: igno
         self._set_models(models, dtype)
         single = len(models) == 1
         self.n_iter_ = max(1, *(model["n_iter"] for model in models), 1)
+        self.n_refits_ = sum(model["n_refits"] for model in models)
         self.objective_ = models[0]["objective"] if single else np.array([model["objective"] for model in models])
         bounds = [model.get("lower_bound", 0.0) for model in models]
         self.lower_bound_ = bounds[0] if single else np.array(bounds)
@@ -233,6 +266,7 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator):  # type: igno
             0.0, self.objective_ - self.lower_bound_
         )
         self.status_ = models[0]["status"] if single else [model["status"] for model in models]
+        self.dual_vector_ = models[0]["dual_vector"] if single else [model["dual_vector"] for model in models]
         self.trace_ = models[0]["trace"] if single else [model["trace"] for model in models]
         for model in models:
             if model["remedy"] in ADVICE:

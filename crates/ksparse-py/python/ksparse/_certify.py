@@ -35,6 +35,11 @@ class Certificate:
         Whether the relative gap is within the tolerance: the fit is proven optimal, to that tolerance.
     relaxation : float
         No bound of this kind goes beyond it, however long one searches.
+    conditions : dict
+        The conditions of sparse strong duality at the fit, under which the bound closes: ``stationarity``, the largest
+        gradient on its columns; ``smallest_inside``, its smallest coefficient in size; ``largest_outside``, the largest
+        gradient elsewhere over alpha; ``separated``, whether the second is no less than the third; ``imbalance``, what
+        the dual vector misses the sum 0 by that an intercept asks for.
     message : str
         The same in a sentence.
     seconds : float
@@ -49,6 +54,7 @@ class Certificate:
     relative_gap: float
     certified: bool
     relaxation: float
+    conditions: dict[str, float]
     message: str
     seconds: float
     history: dict[str, NDArray[np.float64]]

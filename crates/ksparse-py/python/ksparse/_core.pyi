@@ -14,7 +14,8 @@ Callback = Callable[[dict[str, Any]], object]
 
 __version__: str
 SOLVERS: list[str]
-SOLVER_OPTIONS: list[tuple[str, str, str]]
+#: Solver, option, what it may be, what it does, what the paper has.
+SOLVER_OPTIONS: list[tuple[str, str, str, str, str | None]]
 
 class Design:
     def __init__(
@@ -42,6 +43,10 @@ class Samples(TypedDict):
     design: Design
     centred: bool
     standardize: bool
+    precomputed: bool
+    inner: str | None
+    xi: float | None
+    eigenvalue_bounds: tuple[float, float] | None
 
 class Search(TypedDict):
     solver: str
@@ -67,6 +72,7 @@ class Trace(TypedDict):
     entered: Indices
     left: Indices
     step: Floats
+    refits: Indices
     seconds: Floats
     # Where X lies on a device.
     launches: NotRequired[Indices]
@@ -78,11 +84,14 @@ class Solution(TypedDict):
     coef: Floats
     objective: float
     n_iter: int
+    n_refits: int
     status: str
     converged: bool
     message: str
     remedy: str | None
     trace: Trace
+    # One number per sample, from 'diht' and 'sdiht'.
+    dual_vector: Floats | None
 
 class Model(Solution, total=False):
     intercept: float
@@ -219,6 +228,7 @@ def certify(
     max_epochs: int,
     callback: Callback | None = None,
 ) -> dict[str, Any]: ...
+def theory(data: Data, k: int, alpha: float) -> dict[str, Any]: ...
 def precision_path(
     samples: Samples,
     search: Search,

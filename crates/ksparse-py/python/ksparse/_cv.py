@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ._classifiers import SparseClassifier, _Probabilities, hinge_name, positive_gamma
+from ._classifiers import SparseClassifier, hinge_name, positive_gamma
 from ._docs import documented
+from ._logistic import Probabilities
 from ._regression import SparseLinearRegression, SparseRegression
 from ._search import CrossValidated
 
 
-class SparseRegressionCV(CrossValidated, SparseRegression):
+class SparseRegressionCV(CrossValidated, SparseRegression):  # type: ignore[misc]
     """The constructor of regressions that choose k and alpha."""
 
     def __init__(
@@ -65,7 +66,7 @@ class SparseRegressionCV(CrossValidated, SparseRegression):
 
 
 @documented
-class SparseLinearRegressionCV(SparseRegressionCV, SparseLinearRegression):
+class SparseLinearRegressionCV(SparseRegressionCV, SparseLinearRegression):  # type: ignore[misc]
     """Least squares with at most k coefficients, k and the ridges chosen by cross-validation.
 
     The objective is that of `SparseLinearRegression`. Without arguments, k and two ridges are chosen: one
@@ -96,7 +97,7 @@ class SparseLinearRegressionCV(SparseRegressionCV, SparseLinearRegression):
         return "squared", None
 
 
-class SparseClassifierCV(CrossValidated, SparseClassifier):
+class SparseClassifierCV(CrossValidated, SparseClassifier):  # type: ignore[misc]
     """The constructor of classifiers that choose k and the ridges."""
 
     def __init__(
@@ -152,7 +153,7 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
 
 
 @documented
-class SparseLogisticRegressionCV(_Probabilities, SparseClassifierCV):
+class SparseLogisticRegressionCV(Probabilities, SparseClassifierCV):  # type: ignore[misc]
     """Logistic regression with at most k coefficients, k and the ridges chosen by cross-validation.
 
     The objective is that of `SparseLogisticRegression`. Without arguments, k and two ridges are chosen: one

@@ -24,11 +24,12 @@ ALPHA = """alpha : float, default={alpha}
 
 def _options() -> str:
     """What solvers have for options, from the table of the core."""
-    owners: dict[tuple[str, str], list[str]] = {}
-    for solver, option, values in SOLVER_OPTIONS:
-        owners.setdefault((option, values), []).append(f"'{solver}'")
-    lines = [f"``{option}`` ({values}) for {', '.join(solvers)}" for (option, values), solvers in owners.items()]
-    return textwrap.fill("; ".join(lines) + ".", 116, initial_indent="    ", subsequent_indent="    ")
+    owners: dict[str, list[str]] = {}
+    for solver, option, values, about, published in SOLVER_OPTIONS:
+        paper = "" if published is None else f"; published: {published}"
+        owners.setdefault(f"``{option}`` ({values}{paper}): {about}", []).append(f"'{solver}'")
+    lines = [f"- {text} [{', '.join(solvers)}]" for text, solvers in owners.items()]
+    return "\n".join(textwrap.fill(line, 116, initial_indent="    ", subsequent_indent="      ") for line in lines)
 
 
 SEARCH = """solver : str, default='auto'
@@ -63,7 +64,9 @@ max_iter : int or None, default=None
 time_limit : float or None, default=None
     At most so many seconds; the best point so far is kept.
 solver_options : dict or None, default=None
-    Options of the solver:
+    Options of the solver. ``{{"published": True}}`` is the method as its paper has it: every option that has a published
+    value below takes it, unless it is given too. 'auto', 'model-search', 'working-set' and 'exact' are this library's
+    own and have no such form.
 {options}
 random_state : int, RandomState instance or None, default=None
     Seed of what is drawn at random: the blocks of 'sdiht', the batches of 'svrght', the folds of a number in `cv`. None
@@ -90,7 +93,9 @@ VERBOSE = """verbose : int, default=0
 ATTRIBUTES = """support_ : ndarray of int
     The columns in use, ascending.
 n_iter_ : int
-    Iterations.
+    Iterations: steps that were kept.
+n_refits_ : int
+    Minimisations on a set of columns, trials that were not kept included.
 status_ : str
     Why the search stopped: 'support-stable', 'tolerance' and 'complete' are the method's own ends.
 objective_ : float
@@ -100,8 +105,10 @@ lower_bound_ : float
     solver knows better.
 dual_gap_ : float
     ``objective_ - lower_bound_``: the fit is at most this far from the best.
+dual_vector_ : ndarray of shape (n_samples,) or None
+    The dual vector of the best bound, from 'diht' and 'sdiht'.
 trace_ : dict of ndarray
-    One entry per iteration: objective, seconds, step, columns that entered and left.
+    One entry per iteration: objective, seconds, step, refits so far, columns that entered and left.
 n_features_in_ : int
     Columns seen in fit.
 feature_names_in_ : ndarray of str
@@ -125,6 +132,10 @@ WIDTH = """width : float or None, default=None
     Residuals beyond this count by their size, not by their square. None is 1.345 times the deviation of the target, by
     the median of
     the distances from its median."""
+
+SCALE = """scale : float, default=1.0
+    What multiplies the squared loss, or the margin of the logistic one. 1 is the usual loss; the papers behind the
+    methods have 2: (y - z)^2 for dual ascent, log(1 + exp(-2 y z)) for GraHTP."""
 
 GAMMA = """gamma : float, default=0.25
     Width of the smoothed corner of the hinge."""
@@ -213,7 +224,11 @@ cv_results_ : dict of ndarray
     mean) and split0_test_score, split1_test_score, ..."""
 
 #: Attributes of fits for which no lower bound is known.
-UNBOUNDED = ("lower_bound_", "dual_gap_")
+UNBOUNDED = ("lower_bound_", "dual_gap_", "dual_vector_")
+
+
+#: Parameters that single estimators have.
+OWN = (("loss", LOSS), ("gamma", GAMMA), ("width", WIDTH), ("scale", SCALE), ("ties", TIES), ("levels", LEVELS))
 
 
 def _entries(text: str, wanted: Callable[[str], bool]) -> list[str]:
@@ -234,7 +249,7 @@ def documented(cls: Class) -> Class:
     defaults = {name: parameter.default for name, parameter in taken.items()}
     own = [
         text
-        for name, text in (("loss", LOSS), ("gamma", GAMMA), ("width", WIDTH), ("ties", TIES), ("levels", LEVELS))
+        for name, text in OWN
         if name in defaults
     ]
     classes, joint = "class_weight" in defaults, "certify" not in defaults

@@ -234,7 +234,7 @@ class SparseRobustRegression(Width, SparseRegression):
 
 
 @documented
-class SparsePoissonRegressionCV(LogLink, SparseRegressionCV):
+class SparsePoissonRegressionCV(LogLink, SparseRegressionCV):  # type: ignore[misc]
     """Poisson regression of counts with at most k coefficients, k and alpha chosen by cross-validation.
 
     The objective is that of `SparsePoissonRegression`. Every fold solves the whole grid of k and alpha, each solution
@@ -260,7 +260,7 @@ class SparsePoissonRegressionCV(LogLink, SparseRegressionCV):
 
 
 @documented
-class SparseGammaRegressionCV(LogLink, SparseRegressionCV):
+class SparseGammaRegressionCV(LogLink, SparseRegressionCV):  # type: ignore[misc]
     """Gamma regression of positive numbers with at most k coefficients, k and alpha chosen by cross-validation.
 
     The objective is that of `SparseGammaRegression`. Every fold solves the whole grid of k and alpha, each solution
@@ -286,7 +286,7 @@ class SparseGammaRegressionCV(LogLink, SparseRegressionCV):
 
 
 @documented
-class SparseRobustRegressionCV(Width, SparseRegressionCV):
+class SparseRobustRegressionCV(Width, SparseRegressionCV):  # type: ignore[misc]
     """Huber's robust regression with at most k coefficients, k and alpha chosen by cross-validation.
 
     The objective is that of `SparseRobustRegression`. Every fold solves the whole grid of k and alpha, each solution

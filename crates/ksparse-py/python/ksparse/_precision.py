@@ -50,8 +50,19 @@ class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
         Whether to choose the edges on the scale of correlations. The matrices come back in the units of X.
     assume_centered : bool, default=False
         Whether the means are known to be 0.
+    precomputed : bool, default=False
+        Whether `fit` is given a covariance or correlation matrix (symmetric, its diagonal positive) instead of samples.
+    inner : {'newton', 'adm'} or None, default=None
+        How f is minimised on a set of edges: 'adm' is the alternating direction method of the paper. None is 'newton',
+        or 'adm' as published.
+    xi : float or None, default=None
+        Keep the eigenvalues of O between ``alpha = 1 / (||S|| + p xi)`` and ``beta = (p - alpha tr S) / xi``. None is
+        0.01 of the mean variance, or 0.01 as published.
+    eigenvalue_bounds : (float, float) or None, default=None
+        Keep them between these two instead.
     tol, max_iter, time_limit, solver_options, random_state, n_jobs
-        As for the other estimators.
+        As for the other estimators. With ``solver_options={"published": True}`` every search starts at alpha I, as the
+        paper's does.
     warm_start : bool, default=False
         Whether to start from the last fit.
     verbose : int, default=0
@@ -71,7 +82,7 @@ class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
         The correlation of each pair given all others.
     objective_ : float
         ``-log det O + trace(S O)`` (of the correlation matrix, with `standardize`).
-    n_iter_, status_, trace_
+    n_iter_, n_refits_, status_, trace_
         As for the other estimators.
     n_features_in_, feature_names_in_
         The variables.
@@ -94,6 +105,10 @@ class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
         solver: str = "auto",
         standardize: bool = True,
         assume_centered: bool = False,
+        precomputed: bool = False,
+        inner: str | None = None,
+        xi: float | None = None,
+        eigenvalue_bounds: tuple[float, float] | None = None,
         tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -107,6 +122,10 @@ class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
         self.solver = solver
         self.standardize = standardize
         self.assume_centered = assume_centered
+        self.precomputed = precomputed
+        self.inner = inner
+        self.xi = xi
+        self.eigenvalue_bounds = eigenvalue_bounds
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -122,7 +141,7 @@ class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples, one per row.
+            Samples, one per row; with `precomputed` a covariance matrix of shape (n_features, n_features).
         y : ignored
         callback : callable, default=None
             Called once per iteration with a `Progress`; returning True or raising StopIteration ends the fit.
@@ -134,6 +153,8 @@ class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
         """
         X = validate(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
         p = X.shape[1]
+        if self.precomputed and X.shape[0] != p:
+            raise ValueError(f"precomputed=True takes a square covariance matrix; the shape of X is {X.shape}.")
         k = check_k(self.k, p * (p - 1) // 2, PAIRS) if self.k is not None else min(p, p * (p - 1) // 2)
         watcher = Watcher(type(self).__name__, self.verbose, callback, p * (p + 1) // 2)
         search = self._search()
@@ -149,6 +170,10 @@ class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
             "design": _core.Design(as_matrix(X), search["threads"]),
             "centred": bool(self.assume_centered),
             "standardize": bool(self.standardize),
+            "precomputed": bool(getattr(self, "precomputed", False)),
+            "inner": self.inner,
+            "xi": None if self.xi is None else float(check_scalar(self.xi, "xi", numbers.Real)),
+            "eigenvalue_bounds": None if self.eigenvalue_bounds is None else _pair(self.eigenvalue_bounds),
         }
 
     def _search(self) -> Search:
@@ -162,10 +187,17 @@ class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
         self.covariance_ = np.linalg.inv(self.precision_)
         self.covariance_ = (self.covariance_ + self.covariance_.T) / 2
         self.edges_, self.partial_correlations_ = found["edges"], found["partial_correlations"]
-        self.n_iter_ = max(1, found["n_iter"])
+        self.n_iter_, self.n_refits_ = max(1, found["n_iter"]), found["n_refits"]
         self.objective_, self.status_, self.trace_ = found["objective"], found["status"], found["trace"]
         if found["remedy"] in ADVICE:
             warnings.warn(f"{found['message']}: {ADVICE[found['remedy']]}.", ConvergenceWarning, stacklevel=3)
+
+
+def _pair(bounds: Any) -> tuple[float, float]:
+    values = [float(bound) for bound in np.atleast_1d(bounds)]
+    if len(values) != 2:
+        raise ValueError(f"eigenvalue_bounds must be a pair (alpha, beta), got {bounds!r}.")
+    return values[0], values[1]
 
 
 class SparsePrecisionCV(SparsePrecision):
@@ -180,7 +212,8 @@ class SparsePrecisionCV(SparsePrecision):
         How rows are split; folds of a number are shuffled by `random_state`.
     rule : {'best', '1se'}, default='best'
         'best' takes the best mean; '1se' the fewest edges within one standard error of it.
-    solver, standardize, assume_centered, tol, max_iter, time_limit, solver_options, random_state, n_jobs, verbose
+    solver, standardize, assume_centered, inner, xi, eigenvalue_bounds, tol, max_iter, time_limit, solver_options,
+    random_state, n_jobs, verbose
         As for `SparsePrecision`.
 
     Attributes
@@ -191,7 +224,8 @@ class SparsePrecisionCV(SparsePrecision):
         Its mean log-likelihood per sample held out.
     cv_results_ : dict of ndarray
         k, mean_score, std_error and split0_score, split1_score, ...
-    precision_, covariance_, location_, edges_, partial_correlations_, objective_, n_iter_, status_, trace_
+    precision_, covariance_, location_, edges_, partial_correlations_, objective_, n_iter_, n_refits_, status_,
+    trace_
         Of the network chosen, as for `SparsePrecision`.
 
     Examples
@@ -212,6 +246,9 @@ class SparsePrecisionCV(SparsePrecision):
         solver: str = "auto",
         standardize: bool = True,
         assume_centered: bool = False,
+        inner: str | None = None,
+        xi: float | None = None,
+        eigenvalue_bounds: tuple[float, float] | None = None,
         tol: float | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -226,6 +263,9 @@ class SparsePrecisionCV(SparsePrecision):
         self.solver = solver
         self.standardize = standardize
         self.assume_centered = assume_centered
+        self.inner = inner
+        self.xi = xi
+        self.eigenvalue_bounds = eigenvalue_bounds
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit

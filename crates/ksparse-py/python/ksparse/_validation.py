@@ -304,3 +304,8 @@ def thread_count(n_jobs: int | None) -> int:
 def seed(random_state: Any) -> int:
     """A seed for the core: None is the command's own, so that both give one answer."""
     return 1 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def positive_scale(scale: Any) -> float:
+    """What multiplies a loss, or its margin."""
+    return float(check_scalar(scale, "scale", numbers.Real, min_val=0.0, include_boundaries="neither"))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _classifiers, _core, _families, _part_files, _regression
+from . import _classifiers, _core, _families, _logistic, _part_files, _regression
 from ._base import Callback
 from ._partitions import Blocks, Rounds, columns_of, find_client, prepare
 from ._progress import Watcher
@@ -59,7 +59,7 @@ WORKER_TIMEOUT = 60.0
 class OnPartitions(Model):
     """Fits over partitions, and lazy predictions; what a loss is comes from the estimator it is mixed into."""
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any = None,
@@ -130,7 +130,7 @@ class OnPartitions(Model):
         def keep(report: dict[str, Any]) -> object:
             here: Any = report
             self._set_models([here], np.float64)
-            self.objective_, self.status_ = report["objective"], "interrupted"
+            self.objective_, self.status_ = report["objective"], "stopped"
             known = {name: value for name, value in report.items() if name != "intercept"}
             return None if tell is None else tell(known)
 
@@ -282,7 +282,7 @@ class SparseRobustRegression(OnPartitions, _families.SparseRobustRegression):
         return super()._loss()
 
 
-class SparseLogisticRegression(Classes, _classifiers.SparseLogisticRegression):
+class SparseLogisticRegression(Classes, _logistic.SparseLogisticRegression):
     """`ksparse.SparseLogisticRegression` over partitions, for two classes."""
 
     def predict_proba(self, X: Any) -> Any:
