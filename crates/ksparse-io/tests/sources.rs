@@ -80,6 +80,51 @@ fn invariants_name_tests_that_exist() {
     assert!(tests > 10, "{tests}: this test looks in the wrong place");
 }
 
+/// docs/papers.md says of each element of the papers where it is, how it is run and what tests it: nothing is left out,
+/// and what is named exists.
+#[test]
+fn the_papers_have_their_places() {
+    let text = fs::read_to_string(root().join("docs/papers.md")).unwrap();
+    let sources: Vec<(String, String)> = all(".rs");
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| element"))
+        .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
+        .collect();
+    assert!(rows.len() > 40, "{}: this test looks in the wrong place", rows.len());
+    for row in rows {
+        let [element, code, crate_, command, python, test, experiment] = row[..] else {
+            panic!("{row:?}: not seven cells");
+        };
+        for cell in [code, crate_, command, python, test, experiment] {
+            assert!(!cell.is_empty() && cell != "-", "{element}: a cell without a reason");
+        }
+        for file in quoted(code) {
+            assert!(root().join("crates/ksparse/src").join(file).is_file(), "{element}: no {file}");
+        }
+        let [file, name] = quoted(test)[..] else { panic!("{element}: a test is a file and a name") };
+        let held = |(path, text): &(String, String)| path.ends_with(file) && text.contains(&format!("fn {name}()"));
+        assert!(sources.iter().any(held), "{element}: {file} has no {name}");
+        // Types and functions of the library: the last part of each path.
+        for name in quoted(crate_).iter().flat_map(|name| name.split(['(', ' ', ',']).next()) {
+            let last = name.rsplit("::").next().unwrap_or(name);
+            let defined =
+                ["fn ", "struct ", "enum ", "trait ", "const ", "type ", "pub "].map(|k| format!("{k}{last}"));
+            let variant = format!("    {last}");
+            let exists = |(path, text): &(String, String)| {
+                path.starts_with("crates/ksparse/src")
+                    && defined.iter().any(|d| text.contains(d) || text.contains(&variant))
+            };
+            assert!(sources.iter().any(exists), "{element}: the library has no {name}");
+        }
+    }
+}
+
+/// What stands between back quotes.
+fn quoted(cell: &str) -> Vec<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
 /// What a registry would get: every file a package needs is in it, and dependencies within the workspace have versions.
 #[test]
 fn the_libraries_can_be_packaged() {
