@@ -59,7 +59,8 @@ pub fn object(found: &Found, solution: &Solution, k: usize, solver: &str, second
         .collect();
     json!({
         "k": k, "objective": solution.value, "status": solution.status, "iterations": solution.iterations,
-        "refits": solution.refits, "seconds": seconds, "solver": solver, "names": found.names, "edges": edges, "precision": rows,
+        "refits": solution.refits, "seconds": seconds, "solver": solver, "names": found.names, "edges": edges,
+        "precision": rows,
     })
 }
 

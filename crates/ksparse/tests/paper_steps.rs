@@ -48,7 +48,7 @@ fn dual_iterates(problem: &Problem, etas: &[f64], lambda: f64) -> Vec<Vec<f64>> 
     out
 }
 
-/// The steps of the trace, which are those of the papers: eta as given, N / (mu (t + 1)) since k < N, or the same later.
+/// The steps of the trace, which are the papers': eta as given, N / (mu (t + 1)) since k < N, or the same later.
 fn etas(diht: &Diht, problem: &Problem) -> Vec<f64> {
     let (n, mu) = (problem.x.n as f64, problem.loss.conjugate().strong_convexity());
     let trace = diht.fit(&problem.risk(), &Sparsity::new(K)).unwrap().trace;

@@ -236,7 +236,8 @@ fn best_below_200(errors: &Curves) -> Finding {
     let paper = "arXiv, case 2: GraHTP and FGraHTP are the best only at k < 200.";
     Finding::new(paper, said.map(|v| (ours, v))).because(format!(
         "There is hardly an order to reproduce: GraHTP lies within two standard errors of the least error at {} of {} \
-         k. Beside FBS ended by a fall below 1e-4 GraHTP and FGraHTP are the best at {at}: at {} of the {} k below 200.",
+         k. Beside FBS ended by a fall below 1e-4 GraHTP and FGraHTP are the best at {at}: at {} of the {} k below \
+         200.",
         close.0, close.1, halted.0, halted.1
     ))
 }

@@ -84,8 +84,8 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Write one line per iteration here (CSV: iteration, objective, entered, left, step, refits, seconds; bound and gap where
-    /// the solver knows them; with --device tasks started there and bytes copied to and fro)
+    /// Write one line per iteration here (CSV: iteration, objective, entered, left, step, refits so far, seconds; bound
+    /// and gap where the solver knows them; with --device tasks started there and bytes copied to and fro)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub trace: Option<PathBuf>,
 

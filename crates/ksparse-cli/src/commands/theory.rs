@@ -32,9 +32,10 @@ pub struct TheoryArgs {
 }
 
 const AFTER: &str = "\
-m_s and M_s are the least and the largest curvature of f along directions with s non-zeros: exact where all supports of \
-s columns can be
-  looked at (squared loss, few columns), otherwise lambda and a bound from the rows. Condition C(s, zeta, rho) follows.
+m_s and M_s are the least and the largest curvature of f along directions with s non-zeros: exact where all \
+supports of s columns
+  can be looked at (squared loss, few columns), otherwise lambda and a bound from the rows. Condition C(s, zeta, rho) \
+follows.
 Theorem 1 (s = 2k): steps below 1/M_2k end GraHTP after finitely many iterations and make FGraHTP's f converge.
 Theorem 2 (s = 3k, a target of k non-zeros): mu < 1 is the factor by which the distance to the target shrinks in an \
 iteration; vacuous

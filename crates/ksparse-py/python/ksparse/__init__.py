@@ -9,9 +9,9 @@ with sample weights c and an intercept b that is neither penalised nor counted i
 Estimators: `SparseLinearRegression`, `SparseRobustRegression`, `SparsePoissonRegression`, `SparseGammaRegression`,
 `SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, `SparseMultinomialRegression`,
 `SparseOrdinalRegression` (classes in an order), `SparseMultiTaskRegression` (several responses), `SparseCoxRegression`
-(survival times), `SparsePrecision` (networks), `SparseLDA` (classes by such a network), and their ``...CV`` versions, which choose k and alpha. A function of
-your own: `minimize`. All k of a sequence: `path`. How far from the best a fit can be: `certify`. What the theorems promise: `theory`. Pictures:
-`plot_path`, `plot_graph`, `plot_gap`.
+(survival times), `SparsePrecision` (networks), `SparseLDA` (classes by such a network), and their ``...CV`` versions,
+which choose k and alpha. A function of your own: `minimize`. All k of a sequence: `path`. How far from the best a fit
+can be: `certify`. What the theorems promise: `theory`. Pictures: `plot_path`, `plot_graph`, `plot_gap`.
 """
 
 from . import datasets

@@ -64,9 +64,9 @@ max_iter : int or None, default=None
 time_limit : float or None, default=None
     At most so many seconds; the best point so far is kept.
 solver_options : dict or None, default=None
-    Options of the solver. ``{{"published": True}}`` is the method as its paper has it: every option that has a published
-    value below takes it, unless it is given too. 'auto', 'model-search', 'working-set' and 'exact' are this library's
-    own and have no such form.
+    Options of the solver. ``{{"published": True}}`` is the method as its paper has it: every option that has a
+    published value below takes it, unless it is given too. 'auto', 'model-search', 'working-set' and 'exact' are this
+    library's own and have no such form.
 {options}
 random_state : int, RandomState instance or None, default=None
     Seed of what is drawn at random: the blocks of 'sdiht', the batches of 'svrght', the folds of a number in `cv`. None

@@ -17,6 +17,9 @@
 //! | `sdiht` | [`Sdiht`] | the same by random blocks of samples |
 //! | `exact` | [`Exact`] | branch and bound: the global optimum, proven, of moderate problems with a ridge |
 //!
+//! The defaults of methods from papers are variants of them that need no tuning; [`published`] is each as its paper has
+//! it, and [`Method::published`] says what that sets.
+//!
 //! Down to `foba` they run on every smooth [`Objective`], `model-search` and `working-set` on those with second
 //! derivatives, `svrght` on
 //! every [`Risk`](crate::Risk), `diht`, `sdiht` and `exact` on every risk with a ridge ([`METHODS`] says so too). The

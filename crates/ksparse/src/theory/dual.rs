@@ -1,7 +1,7 @@
-//! The theorems on dual ascent: how near the dual vector is after t steps, when the support stands, when the gap closes.
+//! The theorems on dual ascent: how near the dual vector is after t steps, when support and gap are settled.
 //!
-//! With N samples of equal weight, ridge lambda, a 1/mu-smooth loss, R the largest norm of a row, a dual domain in which
-//! `|a_i| <= r` and `|l_i*'(a_i)| <= q`, and abar the largest point of D:
+//! With N samples of equal weight, ridge lambda, a 1/mu-smooth loss, R the largest norm of a row, a dual domain in
+//! which `|a_i| <= r` and `|l_i*'(a_i)| <= q`, and abar the largest point of D:
 //!
 //! ```text
 //! D(b) <= D(a) + g'(b - a) - (gamma/2) ||b - a||^2,   gamma = (lambda N mu + sigma_min(X,k)^2) / (lambda N^2)

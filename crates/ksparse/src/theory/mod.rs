@@ -15,8 +15,8 @@
 //! | all of this for one problem? | a [`Survey`] |
 //!
 //! From X.-T. Yuan, P. Li, T. Zhang, "Gradient Hard Thresholding Pursuit for Sparsity-Constrained Optimization", ICML
-//! 2014 and arXiv 1311.5750; the dual ones from B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, ICML 2017. Where a printed constant is not a bound or is far from tight, the function says so and
-//! what it computes instead.
+//! 2014 and arXiv 1311.5750; the dual ones from B. Liu, X.-T. Yuan, L. Wang, Q. Liu, D. Metaxas, ICML 2017. Where a
+//! printed constant is not a bound or is far from tight, the function says so and what it computes instead.
 //!
 //! ```
 //! use ksparse::{simulate, theory};
