@@ -1,7 +1,7 @@
 //! The theorems on dual ascent: the distance to the best dual vector, the support, the gap, each where its conditions
 //! hold and says more than nothing.
 
-use crate::{distance, norm, rng};
+use super::{distance, norm, rng};
 use ksparse::dual::Dual;
 use ksparse::loss::{Huber, Loss, Squared};
 use ksparse::simulate::{Correlation, linear};

@@ -1,7 +1,7 @@
 //! Theorem 2, part (a), for the modified GraHTP: the contraction towards a sparse precision matrix, where this and its
 //! distances from the bounds are diagonally dominant.
 
-use crate::{at_most, distance, largest};
+use super::{at_most, distance, largest};
 use faer::{Mat, prelude::Solve};
 use ksparse::graphical::{Bounds, Covariance, Method, Precision, coordinate};
 use ksparse::solver::{Grahtp, Solver, Step};

@@ -1,6 +1,6 @@
 //! GraSP, FoBa and the variants of S3, iterate by iterate, against plain loops written from the papers.
 
-use crate::{at_most, largest, watched};
+use super::{at_most, largest, watched};
 use ksparse::loss::{Huber, Logistic, Loss, Squared, SquaredHinge};
 use ksparse::simulate::{Correlation, linear, logistic};
 use ksparse::solver::{Debias, Foba, ForwardRule, Grahtp, Grasp, Step};

@@ -1,6 +1,6 @@
 //! The methods as published: what the word sets, what the trace says of their steps, what an iteration is.
 
-use crate::{at_most, watched};
+use super::{at_most, watched};
 use ksparse::loss::{Hinge, Logistic, Loss, Squared};
 use ksparse::simulate::{Correlation, Simulated, linear, logistic};
 use ksparse::solver::{
