@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::path::{Path, PathProgress, PathSolution};
 use crate::solver::{Progress, Solver, Status};
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 /// What bounds the eigenvalues of a precision matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -71,12 +72,14 @@ impl Recipe {
             return path.solve(model, solver, watch);
         }
         path.validate()?;
-        let (start, total) = (model.start(), path.ks.len());
+        let (start, total, begun) = (model.start(), path.ks.len(), Instant::now());
         let mut solved = PathSolution { ks: Vec::new(), solutions: Vec::new(), stopped: None };
         for (done, &k) in path.ks.iter().enumerate() {
             let mut report = |solver: &Progress| watch(&PathProgress { k, lambda: None, done, total, solver: *solver });
             let solution = solver.solve(model, &path.sparsity(k), Some(&start), &mut report)?;
-            solved.stopped = Some(solution.status).filter(|status| *status == Status::Stopped);
+            let late = path.time_limit.is_some_and(|limit| begun.elapsed() >= limit);
+            let ended = [(solution.status == Status::Stopped, Status::Stopped), (late, Status::TimeLimit)];
+            solved.stopped = ended.into_iter().find(|(ended, _)| *ended).map(|(_, status)| status);
             solved.ks.push(k);
             solved.solutions.push(solution);
             if solved.stopped.is_some() {
