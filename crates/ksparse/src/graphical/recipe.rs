@@ -77,7 +77,7 @@ impl Recipe {
         for (done, &k) in path.ks.iter().enumerate() {
             let mut report = |solver: &Progress| watch(&PathProgress { k, lambda: None, done, total, solver: *solver });
             let solution = solver.solve(model, &path.sparsity(k), Some(&start), &mut report)?;
-            let late = path.time_limit.is_some_and(|limit| begun.elapsed() >= limit);
+            let late = done + 1 < total && path.time_limit.is_some_and(|limit| begun.elapsed() >= limit);
             let ended = [(solution.status == Status::Stopped, Status::Stopped), (late, Status::TimeLimit)];
             solved.stopped = ended.into_iter().find(|(ended, _)| *ended).map(|(_, status)| status);
             solved.ks.push(k);
