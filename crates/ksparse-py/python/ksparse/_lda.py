@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from ._names import OtherNames
 from ._precision import SparsePrecision
 from ._validation import validate
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class SparseLDA(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SparseLDA(OtherNames, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classes by their means and a shared precision matrix of at most k edges.
 
     The score of class l is ``x'O m_l - m_l'O m_l / 2 + log pi_l``, with means m_l, frequencies pi_l and a precision
