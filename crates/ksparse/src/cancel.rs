@@ -94,6 +94,12 @@ impl Cancel {
         Instant::now() >= *deadline && !other.is_set()
     }
 
+    /// The token that this one was made from by [`within`](Self::within), or this one.
+    pub(crate) fn without_deadline(&self) -> Self {
+        let deadline = self.0.as_ref().and_then(|state| state.deadline.as_ref());
+        deadline.map_or_else(|| self.clone(), |(_, other)| other.clone())
+    }
+
     /// `Err(Cancelled)` once it is set: for work that can be given up by `?`.
     pub(crate) fn ask(&self) -> Result<()> {
         if self.is_set() { Err(Error::Cancelled) } else { Ok(()) }
@@ -130,7 +136,7 @@ mod tests {
         let (late, never) = (cancel.within(Duration::ZERO), cancel.within(Duration::MAX));
         let early = cancel.within(Duration::from_secs(1 << 30));
         assert!(late.is_set() && late.is_late() && !early.is_set() && !never.is_set() && !cancel.is_set());
-        assert!(Cancel::NEVER.within(Duration::ZERO).is_late());
+        assert!(Cancel::NEVER.within(Duration::ZERO).is_late() && late.without_deadline() == cancel);
         cancel.set();
         assert!(early.is_set() && never.is_set() && !early.is_late() && !late.is_late());
     }

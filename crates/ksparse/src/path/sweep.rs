@@ -207,6 +207,11 @@ impl Sweep<'_> {
             // By the watcher, the clock, or a token of the solver's.
             solution.status = *self.stopped.get_or_insert(Status::Stopped);
         }
+        if solution.status == Status::TimeLimit
+            && self.path.time_limit.is_some_and(|limit| self.started.elapsed() >= limit)
+        {
+            self.stopped = Some(Status::TimeLimit);
+        }
         self.stopped = before.or(self.stopped);
         Ok(solution)
     }

@@ -85,7 +85,6 @@ fn local_search(plan: &Plan, profile: &Profile, dim: usize, k: usize) -> f64 {
 /// The minimum on the best support found for every size from 0 to the run's k: f never rises. `None` where searching
 /// on a ladder is too dear for that k.
 pub(super) fn search(run: &mut Run, plan: &Plan, effort: Effort) -> Result<Option<(Vec<Iterate>, Status)>> {
-    let cancel = run.cancel().clone();
     let objective = run.objective;
     let Some(rows) = Rows::of(run) else { return Ok(None) };
     let (profile, dim) = (objective.profile(), objective.dim() / rows.outputs);
@@ -93,6 +92,8 @@ pub(super) fn search(run: &mut Run, plan: &Plan, effort: Effort) -> Result<Optio
     if ends.last().is_none_or(|&end| end < run.budget.k) {
         return Ok(None);
     }
+    run.time_between_rounds();
+    let cancel = run.cancel().clone();
     if !profile.quadratic {
         let land = Curved::new(objective, &rows.free, plan, cancel);
         return climb(run, &land, &rows, &ends, plan, effort).map(Some);

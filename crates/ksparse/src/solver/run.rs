@@ -312,8 +312,8 @@ impl<'a> Run<'a> {
         if (self.watch)(&progress).is_break() {
             return Some(Status::Stopped);
         }
-        let out_of_time = self.limits.cancel.is_late();
-        if self.limits.cancel.is_set() && !out_of_time {
+        let out_of_time = self.limits.time_limit.is_some_and(|limit| self.started.elapsed() >= limit);
+        if self.limits.cancel.is_set() && !self.limits.cancel.is_late() {
             return Some(Status::Stopped);
         }
         if !at.attained {

@@ -34,6 +34,12 @@ impl Run<'_> {
         }
     }
 
+    /// Leaves the clock to [`poll`](Self::poll): for work in short rounds, all of whose answers are to be had when the
+    /// time is up.
+    pub fn time_between_rounds(&mut self) {
+        self.limits.cancel = self.limits.cancel.without_deadline();
+    }
+
     /// The token that may end the run.
     pub fn cancel(&self) -> &Cancel {
         &self.limits.cancel
