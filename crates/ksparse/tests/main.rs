@@ -1,5 +1,5 @@
-//! All tests of the library through its public face, in one program: a program costs a link and its own copies of what is
-//! generic, and one runs its tests side by side to the end.
+//! All tests of the library through its public face, in one program: a program costs a link and its own copies of what
+//! is generic, and one runs its tests side by side to the end.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod architecture;

@@ -43,8 +43,8 @@ def compare_gradient(pair: Pair, x: Floats, value: float, gradient: Floats) -> N
     noise = 1e3 * np.finfo(np.float64).eps * max(abs(ahead), abs(behind), abs(value)) / step
     if np.isfinite(seen) and abs(said - seen) > 0.1 * max(abs(said), abs(seen)) + noise:
         raise ValueError(
-            f"The gradient does not belong to fun: along a direction at the start, fun changes by {seen:.3g} a unit and "
-            f"the gradient says {said:.3g}. Check its sign, its factors and its coordinates, or leave it out "
+            f"The gradient does not belong to fun: along a direction at the start, fun changes by {seen:.3g} a unit "
+            f"and the gradient says {said:.3g}. Check its sign, its factors and its coordinates, or leave it out "
             "(grad='2-point'); check_grad=False skips this comparison, for a function that bends sharply at the start."
         )
 
