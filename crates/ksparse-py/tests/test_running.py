@@ -53,6 +53,7 @@ LONG = """
 import os, signal, threading, time
 import numpy as np
 import ksparse
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell turns off for what it runs in the background
 X, y, _ = ksparse.datasets.make_classification(3000, 4000, 400, correlation=0.9, random_state=1)
 one = lambda: ksparse.SparseLogisticRegression(k=400, alpha=1e-4, n_jobs=1)
 fit = {fit}
