@@ -64,7 +64,7 @@ max_iter : int or None, default=None
 time_limit : float or None, default=None
     At most so many seconds; the best point so far is kept.
 solver_options : dict or None, default=None
-    Options of the solver. ``{{"published": True}}`` is the method as its paper has it: every option that has a
+    Options of the solver. ``{{'published': True}}`` is the method as its paper has it: every option that has a
     published value below takes it, unless it is given too. 'auto', 'model-search', 'working-set' and 'exact' are this
     library's own and have no such form.
 {options}

@@ -61,7 +61,7 @@ class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
     eigenvalue_bounds : (float, float) or None, default=None
         Keep them between these two instead.
     tol, max_iter, time_limit, solver_options, random_state, n_jobs
-        As for the other estimators. With ``solver_options={"published": True}`` every search starts at alpha I, as the
+        As for the other estimators. With ``solver_options={'published': True}`` every search starts at alpha I, as the
         paper's does.
     warm_start : bool, default=False
         Whether to start from the last fit.
