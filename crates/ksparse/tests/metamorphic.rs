@@ -1,16 +1,11 @@
 //! What may not matter: offsets of columns and targets, units, the order of rows and columns, rows repeated or
 //! weighted, how entries are stored. Every solver on every loss ends at the same support and the same f.
-//!
-//! One exception: on a loss with corners, methods that go by subgradients do not settle, and where their path ends
-//! depends on the coordinates it is taken in, or on the samples drawn. Another support is allowed there, another f on
-//! it is not.
 
 use crate::common::{Table, normal, rng, shuffled};
 use ksparse::design::Design;
 use ksparse::loss::{Loss, TargetKind, by_name};
-use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::solver::{self, Grahtp, Limits, Solver};
-use ksparse::{Objective, Risk, Sparsity};
+use ksparse::{Risk, Sparsity};
 
 const LOSSES: [&str; 8] = ["squared", "logistic", "squared-hinge", "huber", "hinge", "robust", "poisson", "gamma"];
 const K: usize = 3;
@@ -23,8 +18,8 @@ struct Data {
 }
 
 /// Three columns of ten matter; entries are multiples of 1/64, so that offsets leave them their differences.
-fn data(name: &str) -> Data {
-    let rng = &mut rng(4711);
+fn data(name: &str, seed: u64) -> Data {
+    let rng = &mut rng(seed);
     let loss = by_name(name).unwrap();
     let x = Table::from_fn(60, 10, |_, _| (normal(rng) * 64.0).round() / 64.0);
     let signal = |i: usize| 2.0 * x.at(i, 1) - 1.5 * x.at(i, 4) + x.at(i, 8);
@@ -39,15 +34,15 @@ fn data(name: &str) -> Data {
     Data { x, y, loss }
 }
 
+/// Every loss, and some once more on data where a method was led astray before. Where a problem has several local
+/// optima, stochastic methods may end in another of them by another rounding (with seed 4, of eight that were tried).
+fn problems() -> impl Iterator<Item = Data> {
+    let more = [("huber", 2), ("robust", 6), ("hinge", 2)];
+    LOSSES.into_iter().map(|name| data(name, 4711)).chain(more.map(|(name, seed)| data(name, seed)))
+}
+
 /// The solvers that need a gradient everywhere, and say so.
 const SMOOTH_ONLY: [&str; 5] = ["grasp", "fbs", "foba", "model-search", "working-set"];
-
-/// Those that do not settle where there is no gradient.
-const UNSETTLED: [&str; 3] = ["fgrahtp", "iht", "svrght"];
-
-fn settles(by: &str, loss: &dyn Loss) -> bool {
-    !(loss.smoothness().has_corners() && UNSETTLED.contains(&by))
-}
 
 /// Which solvers take the loss.
 fn solvers(loss: &dyn Loss) -> Vec<Box<dyn Solver>> {
@@ -89,54 +84,30 @@ struct Answer {
     value: f64,
 }
 
-/// The least f on a support of the data as they are.
-fn least_on(data: &Data, support: &[usize], weights: Option<&[f64]>) -> f64 {
-    let risk = risk(data, data.x.dense(), &data.y, weights, RIDGE);
-    let mut support = support.to_vec();
-    support.extend_from_slice(risk.free());
-    let mut restricted = risk.restrict(&support).unwrap();
-    minimise(&mut *restricted, &mut vec![0.0; support.len()], &InnerOptions::EXACT).unwrap().value
-}
-
 /// The same answers, the support read through `back`.
 fn same(what: &str, data: &Data, found: &[Answer], expected: &[Answer], back: impl Fn(usize) -> usize) {
-    same_weighted(what, data, None, found, expected, back)
-}
-
-fn same_weighted(
-    what: &str,
-    data: &Data,
-    weights: Option<&[f64]>,
-    found: &[Answer],
-    expected: &[Answer],
-    back: impl Fn(usize) -> usize,
-) {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
         let what = format!("{what}, {} on {}", found.by, data.loss.name());
         let mut support: Vec<usize> = found.support.iter().map(|&j| back(j)).collect();
         support.sort_unstable();
-        let (a, mut b) = (found.value, expected.value);
-        if settles(found.by, &*data.loss) {
-            assert_eq!(support, expected.support, "{what}");
-        } else if support != expected.support {
-            b = least_on(data, &support, weights);
-        }
+        let (a, b) = (found.value, expected.value);
+        assert_eq!(support, expected.support, "{what}");
         assert!((a - b).abs() <= 1e-9 * b.abs(), "{what}: {a} against {b}, {:e}", (a - b) / b);
     }
 }
 
 fn plain(data: &Data) -> Vec<Answer> {
     let answers = answers(data, data.x.dense(), &data.y, None, RIDGE);
-    for answer in answers.iter().filter(|answer| settles(answer.by, &*data.loss)) {
-        assert_eq!(answer.support, [1, 4, 8], "{} on {}", answer.by, data.loss.name());
+    for answer in &answers {
+        assert_eq!(answer.support.len(), K, "{} on {}", answer.by, data.loss.name());
     }
     answers
 }
 
 #[test]
 fn a_solver_left_out_says_that_it_does_not_take_the_loss() {
-    let data = data("hinge");
+    let data = data("hinge", 4711);
     let risk = Risk::new(data.x.dense(), &data.y[..], &*data.loss).unwrap().with_ridge(RIDGE).unwrap();
     for name in SMOOTH_ONLY {
         let error = solver::by_name(name).unwrap().fit(&risk, &Sparsity::new(K)).unwrap_err();
@@ -146,8 +117,7 @@ fn a_solver_left_out_says_that_it_does_not_take_the_loss() {
 
 #[test]
 fn offsets_of_columns_change_the_intercept_alone() {
-    for name in LOSSES {
-        let data = data(name);
+    for data in problems() {
         let expected = plain(&data);
         for size in [10.0, 1e3, 1e6, 1e9] {
             let offset = |j: usize| [0.0, size, -size, 3.0 * size][j % 4];
@@ -162,7 +132,7 @@ fn offsets_of_columns_change_the_intercept_alone() {
 
 #[test]
 fn an_offset_of_the_target_changes_the_intercept_alone() {
-    let data = data("squared");
+    let data = data("squared", 4711);
     let expected = plain(&data);
     for size in [10.0, 1e4, -1e9, 1e12] {
         let y: Vec<f64> = data.y.iter().map(|y| y + size).collect();
@@ -172,8 +142,7 @@ fn an_offset_of_the_target_changes_the_intercept_alone() {
 
 #[test]
 fn units_of_the_columns_do_not_matter() {
-    for name in LOSSES {
-        let data = data(name);
+    for data in problems() {
         let expected = plain(&data);
         for unit in [2f64.powi(-332), 1e-30, 0.125, 1e3, 2f64.powi(332)] {
             let scaled = Table::from_fn(data.x.n, data.x.p, |i, j| data.x.at(i, j) * unit);
@@ -185,8 +154,7 @@ fn units_of_the_columns_do_not_matter() {
 
 #[test]
 fn the_order_of_rows_and_columns_does_not_matter() {
-    for name in LOSSES {
-        let data = data(name);
+    for data in problems() {
         let expected = plain(&data);
         let (rows, columns) = (shuffled(&mut rng(1), data.x.n), shuffled(&mut rng(2), data.x.p));
         let table = Table::from_fn(data.x.n, data.x.p, |i, j| data.x.at(rows[i], columns[j]));
@@ -197,22 +165,20 @@ fn the_order_of_rows_and_columns_does_not_matter() {
 
 #[test]
 fn a_row_repeated_is_a_row_that_weighs_more() {
-    for name in LOSSES {
-        let data = data(name);
+    for data in problems() {
         let weights: Vec<f64> = (0..data.x.n).map(|i| [1.0, 2.0, 1.0, 3.0][i % 4]).collect();
         let rows: Vec<usize> = (0..data.x.n).flat_map(|i| vec![i; weights[i] as usize]).collect();
         let repeated = Table::from_fn(rows.len(), data.x.p, |i, j| data.x.at(rows[i], j));
         let y: Vec<f64> = rows.iter().map(|&i| data.y[i]).collect();
         let expected = answers(&data, data.x.dense(), &data.y, Some(&weights), RIDGE);
         let found = answers(&data, repeated.dense(), &y, None, RIDGE);
-        same_weighted("repeated", &data, Some(&weights), &found, &expected, |j| j);
+        same("repeated", &data, &found, &expected, |j| j);
     }
 }
 
 #[test]
 fn storage_does_not_matter() {
-    for name in LOSSES {
-        let data = data(name);
+    for data in problems() {
         let expected = plain(&data);
         for (storage, design) in data.x.every_storage() {
             same(storage, &data, &answers(&data, design, &data.y, None, RIDGE), &expected, |j| j);

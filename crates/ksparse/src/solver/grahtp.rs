@@ -27,6 +27,7 @@ mod entries;
 pub(super) use entries::{FAST, HTP, IHT, METHOD};
 
 use super::ascent::spectral_estimate;
+use super::auto::is_limit;
 use super::descent::{Descent, descend};
 use super::run::{Iterate, Run, union};
 use super::{Limits, Progress, Solution, Solver, Status};
@@ -270,7 +271,8 @@ impl Grahtp {
 
     /// Inexact debiasing of a loss with corners: subgradient steps `eta_t = 1 / (L + lambda t)`, the lengths that suit
     /// a strongly convex f, with L the smoothness of f for a loss of curvature 1. f may rise; ends when the best f has
-    /// not fallen for long, at the minimum on the best support: subgradients come near it and no nearer.
+    /// not fallen for long. Subgradients come near a fixed point and no nearer, so swaps from the best support lead to
+    /// the end: where they stop does not hang on the coordinates that the steps were taken in.
     fn with_subgradients(&self, run: &mut Run, mut at: Iterate, risk: &Risk) -> Result<Solution> {
         const PATIENCE: usize = 50;
         let samples: Vec<usize> = (0..risk.target().len()).collect();
@@ -291,8 +293,7 @@ impl Grahtp {
             let stands = self.limits.tolerance > 0.0 && run.iterations >= since + PATIENCE;
             let settled = (stands || run.settled(&at, &next)).then_some(Status::Tolerance);
             if let Some(status) = limit.filter(|s| s.outranks_convergence()).or(settled).or(limit) {
-                let best = run.refit(best.support, best.x, &InnerOptions::EXACT)?;
-                return run.finish(best, status);
+                return settle(run, best, status);
             }
             at = next;
         }
@@ -334,6 +335,14 @@ impl Grahtp {
             at = next;
         }
     }
+}
+
+/// The best point of steps that do not settle (along subgradients, or stochastic ones), minimised on its support and,
+/// unless a limit was met, led by swaps to where none helps.
+pub(super) fn settle(run: &mut Run, best: Iterate, status: Status) -> Result<Solution> {
+    let best = run.refit(best.support, best.x, &InnerOptions::EXACT)?;
+    let (at, status) = if is_limit(status) { (best, status) } else { descend(run, best, &Descent::CAREFUL)? };
+    run.finish(at, status)
 }
 
 /// S1 and S2: `x - eta gradient` cut to the k coordinates that win and the free ones; not evaluated.

@@ -24,13 +24,15 @@
 //!
 //! What differs from the paper: by default the step starts at `1 / (L + Lmax/|B|)` (L, Lmax the smoothness of f and of
 //! a single sample), a snapshot is kept only if f has fallen, and the step is halved if not: f never rises from
-//! snapshot to snapshot. On the hinge loss the gradients are subgradients and the method a heuristic.
+//! snapshot to snapshot. Where its noise leaves it does not only hang on the data, so the last support is improved by
+//! swaps until none helps. On the hinge loss the gradients are subgradients and the method a heuristic.
 
 mod entry;
 
 pub(super) use entry::METHOD;
 
 use super::ascent::spectral_estimate;
+use super::grahtp::settle;
 use super::run::{Iterate, Run};
 use super::{Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result, check_finite, check_option};
@@ -77,7 +79,7 @@ pub struct Svrght {
     pub step: StochasticStep,
     /// Of the mini-batches. Default 0.
     pub seed: u64,
-    /// Minimise f on the last support before returning. Default true.
+    /// Minimise f on the last support before returning, and with the adaptive step go on by swaps. Default true.
     pub refit: bool,
     /// When to stop; the tolerance compares snapshots.
     pub limits: Limits,
@@ -142,7 +144,7 @@ impl Svrght {
             let (support, x) = inner.point();
             let next = run.evaluate(support, x)?;
             if !adaptive && !next.value.is_finite() {
-                return finish(run, best, self.refit, Status::Diverged);
+                return self.finish(run, best, Status::Diverged);
             }
             if adaptive && (next.value.is_nan() || next.value > at.value) {
                 // Too long: from the last snapshot again. The watcher and the limits hold all the same.
@@ -150,7 +152,7 @@ impl Svrght {
                 halvings += 1;
                 let limit = run.poll(&at, 0, Some(eta));
                 if halvings > HALVINGS || limit.is_some() {
-                    return finish(run, best, self.refit, limit.unwrap_or(Status::Tolerance));
+                    return self.finish(run, best, limit.unwrap_or(Status::Tolerance));
                 }
                 continue;
             }
@@ -161,7 +163,7 @@ impl Svrght {
             let limit = run.record(&at, &next, Some(eta));
             let settled = run.settled(&at, &next).then_some(Status::Tolerance);
             if let Some(status) = limit.filter(|s| s.outranks_convergence()).or(settled).or(limit) {
-                return finish(run, best, self.refit, status);
+                return self.finish(run, best, status);
             }
             at = next;
             if adaptive {
@@ -171,17 +173,18 @@ impl Svrght {
     }
 }
 
-fn finish(run: &mut Run, mut best: Iterate, refit: bool, status: Status) -> Result<Solution> {
-    if refit {
-        let refitted = run.refit(best.support.clone(), best.x.clone(), &InnerOptions::EXACT)?;
-        if refitted.value <= best.value {
-            best = refitted;
-        }
-    }
-    run.finish(best, status)
-}
-
 impl Svrght {
+    fn finish(&self, run: &mut Run, best: Iterate, status: Status) -> Result<Solution> {
+        if !self.refit {
+            return run.finish(best, status);
+        }
+        if self.step == StochasticStep::Adaptive {
+            return settle(run, best, status);
+        }
+        let refitted = run.refit(best.support.clone(), best.x.clone(), &InnerOptions::EXACT)?;
+        run.finish(if refitted.value <= best.value { refitted } else { best }, status)
+    }
+
     fn validate(&self) -> Result<()> {
         if let StochasticStep::Fixed(eta) = self.step {
             check_option(eta > 0.0 && eta.is_finite(), "step", eta, "positive and finite")?;

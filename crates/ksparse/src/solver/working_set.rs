@@ -10,13 +10,15 @@
 //!    those before it (`tableau.rs`), ends at a point, the minimum of the model there, and the next look at S is taken
 //!    at that point. Where f has not fallen, half of the list is taken back, then all of it, then half of the step.
 //! 4. When the model knows no exchange that f agrees with, and f is at its minimum on the support, all coordinates are
-//!    looked at again, and the search goes on while that changes the support.
+//!    looked at again, and the search goes on while that changes the support. Places still vacant then (f may be flat
+//!    where it was looked at, as Huber's loss is at 0) are filled by GraHTP's descent.
 //!
 //! Refits and exchanges share their looks, so that a search takes some ten of them beside those that lead from 0 to the
 //! minimum. The price is a quadratic model far from its point: where samples are few beside the columns of S it ends
 //! above what `auto` finds, and there `narrowed` is the way.
 
 use super::auto::is_limit;
+use super::descent::{Descent, descend};
 use super::exchange::screen;
 use super::quadratic::Quadratic;
 use super::registry::{Method, Needs};
@@ -117,6 +119,13 @@ fn search(run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
         }
         known = set;
     };
+    // Where f does not bend, a model of it promises nothing: what is vacant is filled by slopes. And where there are
+    // few coordinates at all, f itself is asked once more.
+    let small = run.objective.dim() <= size(run.budget.k) && !run.objective.profile().quadratic;
+    if !is_limit(status) && (small || run.budget.counted(&at.support) < run.budget.k) {
+        let (at, status) = descend(run, at, &Descent::BRISK)?;
+        return run.finish(at, status);
+    }
     run.finish(at, status)
 }
 
@@ -147,9 +156,7 @@ fn evaluated(run: &Run, at: Iterate) -> Result<Iterate> {
 /// The best point found on a working set from `at`, and the limit that ended the search.
 fn search_on(run: &mut Run, set: &[usize], at: &Iterate) -> Result<(Iterate, Option<Status>)> {
     let objective = run.objective;
-    if set.len() < objective.dim()
-        && let Some(part) = objective.narrowed(set)?
-    {
+    if let Some(part) = objective.narrowed(set)? {
         return by_auto(run, &*part, set, at);
     }
     let here = Look::new(run, set, at.support.clone(), at.x.clone())?;
