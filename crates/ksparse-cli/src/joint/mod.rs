@@ -78,12 +78,16 @@ impl Task {
             return Err(Failure::Input(message));
         }
         if 2 * names.len() > target.len() {
-            let message = format!(
-                "{}: the target has {} labels in {} rows, too many for classes: check --target",
-                table.source,
-                names.len(),
-                target.len()
-            );
+            let (source, labels, rows) = (&table.source, names.len(), target.len());
+            let message = match odd_words(target) {
+                Some((row, word, others)) => format!(
+                    "{source}: the target of row {row} is `{word}`, not a number{others}: mend it for a regression, or \
+                     check --target"
+                ),
+                None => format!(
+                    "{source}: the target has {labels} labels in {rows} rows, too many for classes: check --target"
+                ),
+            };
             return Err(Failure::Input(message));
         }
         Ok(Self::Classes { of: places(target, &names)?, names })
@@ -146,6 +150,16 @@ impl Task {
 }
 
 /// Whether the target is three words and more.
+/// The first word among numbers, its row counted from 1, and how many more there are; of a target that is numbers for
+/// the most part.
+fn odd_words(target: &Target) -> Option<(usize, &str, String)> {
+    let Target::Text(values) = target else { return None };
+    let words: Vec<usize> = (0..values.len()).filter(|&i| values[i].trim().parse::<f64>().is_err()).collect();
+    let (&first, more) = words.split_first().filter(|_| 2 * words.len() < values.len())?;
+    let others = if more.is_empty() { String::new() } else { format!(" (nor are {} more)", more.len()) };
+    Some((first + 1, &values[first], others))
+}
+
 fn has_many_words(table: &Table) -> bool {
     matches!(&table.target, Some(Target::Text(_))) && table.target.as_ref().is_some_and(|t| all_labels(t).len() > 2)
 }
