@@ -7,13 +7,10 @@ use crate::progress::Watcher;
 use crate::report::{Facts, count, significant};
 use crate::screen::Screen;
 use ksparse::Solver;
-use ksparse::loss::TargetKind;
 use ksparse::path::{GridSolution, PathSolution};
-use ksparse::select::{Choose, Chosen, Edge, Folds, Metric, Predictor, Refits, Rule};
+use ksparse::select::{Choose, Chosen, Deal, Edge, Folds, Metric, Predictor, Refits, Rule};
 use std::time::Duration;
 
-/// From so many rows on three folds tell as much as five do below.
-const MANY_ROWS: usize = 1000;
 /// Supports within this share of f are near ties.
 const NEAR: f64 = 0.01;
 /// Columns selected by this share of the halves of the rows are stable.
@@ -21,7 +18,7 @@ const STABLE: f64 = 0.9;
 
 /// What was asked for.
 pub struct Request {
-    pub folds: Option<usize>,
+    pub folds: Option<Deal>,
     pub metric: Metric,
     pub rule: Rule,
     /// Ridges to select under; `None`: from the data.
@@ -50,7 +47,8 @@ impl Request {
             let message = "--groups needs a k: cross-validation over groups takes -k 1:20 --cv 5";
             return Err(Failure::Input(message.to_string()));
         }
-        let folds = self.folds(prepared)?;
+        let deal = self.folds.unwrap_or(Deal::of(prepared.task.y.len()));
+        let folds = dealt(prepared, deal, self.seed)?;
         self.metric.check(&*prepared.task.loss)?;
         let choose = Choose {
             lambdas: self.lambdas.clone(),
@@ -81,19 +79,15 @@ impl Request {
         for edge in &chosen.edges {
             screen.warn(in_words(*edge));
         }
-        let by = format!("{}-fold cross-validation: {} {}", folds.count(), words(self.rule), self.metric.name());
+        let by = format!("{deal}: {} {}", words(self.rule), self.metric.name());
         Ok(Made { chosen, by, halves, ensemble: self.ensemble && halves.is_some() })
     }
+}
 
-    fn folds(&self, prepared: &Prepared) -> Result<Folds> {
-        let y = &prepared.task.y;
-        let count = self.folds.unwrap_or(if y.len() < MANY_ROWS { 5 } else { 3 });
-        let folds = match prepared.task.loss.target() {
-            TargetKind::Sign => Folds::stratified(y, count, self.seed),
-            _ => Folds::seeded(y.len(), count, self.seed),
-        };
-        folds.map_err(|error| Failure::from(error).within(format!("--cv {count}")))
-    }
+/// The rows dealt into folds.
+pub fn dealt(prepared: &Prepared, deal: Deal, seed: u64) -> Result<Folds> {
+    let folds = prepared.problem().folds(deal, seed);
+    folds.map_err(|error| Failure::from(error).within(format!("--cv {}", deal.folds)))
 }
 
 /// A rule for people.

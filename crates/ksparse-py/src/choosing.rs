@@ -7,7 +7,7 @@ use crate::outcome::{self, indices};
 use crate::problem::Data;
 use crate::supervise::{Cell, supervise};
 use ksparse::select::{
-    Choose, Chosen, Criterion, CvProgress, Edge, Folds, Predictor, Problem, Refits, Resampled, Rule, ranges,
+    Choose, Chosen, Criterion, CvProgress, Deal, Edge, Predictor, Problem, Refits, Resampled, Rule, ranges,
 };
 use ksparse::{Cancel, Error, Grid, LinearModel, Sparsity};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
@@ -123,22 +123,28 @@ pub fn choose_model<'py>(
     Ok(out)
 }
 
-/// The number of the fold that holds each row out, as the command deals them: at random, or with every label spread
-/// evenly over the folds.
+/// Into how many folds rows are dealt, and how many times, unless something else is asked for.
 #[pyfunction]
-#[pyo3(signature = (rows, count, seed, labels=None))]
+pub fn deal(rows: usize) -> (usize, usize) {
+    let Deal { folds, times } = Deal::of(rows);
+    (folds, times)
+}
+
+/// The number of the fold that holds each row out, once for every time they are dealt, as the command deals them: at
+/// random, or with every label spread evenly over the folds.
+#[pyfunction]
+#[pyo3(signature = (rows, count, times, seed, labels=None))]
 pub fn folds<'py>(
     py: Python<'py>,
     rows: usize,
     count: usize,
+    times: usize,
     seed: u64,
     labels: Option<PyReadonlyArray1<'py, f64>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let folds = match labels {
-        Some(labels) => Folds::stratified(labels.as_slice()?, count, seed),
-        None => Folds::seeded(rows, count, seed),
-    };
-    Ok(indices(py, folds.map_err(to_py)?.of_row().to_vec()))
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let labels = labels.as_ref().map(|labels| labels.as_slice()).transpose()?;
+    let folds = Deal { folds: count, times }.out(rows, labels, seed).map_err(to_py)?;
+    Ok(folds.deals().iter().map(|of_row| indices(py, of_row.clone())).collect())
 }
 
 /// Beyond this the price of a coefficient has long settled the matter.

@@ -63,14 +63,19 @@ check_ridges <- function(lambda, name) {
   sort(unique(as.double(lambda)), decreasing = TRUE)
 }
 
-check_foldid <- function(foldid, n) {
+# A column for each time that the rows are dealt; a vector is one column.
+check_foldid <- function(foldid, n, times = Inf) {
   if (is.null(foldid)) return(NULL)
-  if (length(foldid) != n || !is_whole(foldid) || any(foldid < 1)) {
-    complain("`foldid` must be ", n, " whole numbers from 1 on: the fold that holds each row out")
+  of <- as.matrix(foldid)
+  if (nrow(of) != n || ncol(of) > times || !is_whole(foldid) || any(foldid < 1)) {
+    complain("`foldid` must be ", n, " whole numbers from 1 on: the fold that holds each row out",
+             if (times > 1) " (several columns of them, as many folds each, for rows dealt several times)")
   }
-  of <- as.integer(foldid)
-  if (length(unique(of)) < 2L) complain("`foldid` names one fold only: two or more are needed")
-  match(of, sort(unique(of))) - 1L
+  numbered <- apply(of, 2, function(one) match(one, sort(unique(one))))
+  folds <- apply(numbered, 2, max)
+  if (any(folds < 2L)) complain("`foldid` names one fold only: two or more are needed")
+  if (any(folds != folds[1])) complain("`foldid` must name as many folds in every column, not ", shown(folds))
+  as.integer(numbered) - 1L
 }
 
 measures <- c(deviance = "deviance", class = "error", error = "error", auc = "auc", mse = "mse", C = "concordance",
@@ -110,8 +115,10 @@ choice_of <- function(found, problem, search, call, keep_data) {
   scores <- data.frame(k = found$k, lambda = found$lambda, lambda.refit = found$refit, mean = found$mean,
                        se = found$error)
   chosen <- fits[[found$chosen]]
+  foldid <- found$folds
+  if (length(foldid) > problem$n) foldid <- matrix(foldid, problem$n)
   structure(list(call = plain_call(call, "cv.ksparse"), scores = scores, measure = found$metric, gain = found$gain,
-                 folds = found$scores, foldid = found$folds, rule = found$rules[found$chosen], fits = fits,
+                 folds = found$scores, foldid = foldid, rule = found$rules[found$chosen], fits = fits,
                  k = chosen$k, k.min = ks[["best"]], k.1se = ks[["1se"]], k.lean = ks[["lean"]],
                  lambda.select = chosen$lambda.select, lambda = chosen$lambda,
                  frequencies = named_shares(found$frequencies, problem),

@@ -16,7 +16,7 @@ ksparse_graph <- function(x, k, criterion = c("ebic", "bic"), nfolds = NULL, fol
   control$seed <- if (is.null(nfolds) && !resamples) control$seed else seed_of(seed, foldid)
   search <- bare_search(k, NULL, integer(), NULL, NULL, solver, NULL, nthreads, verbose, control)
   samples <- list(x = core_matrix(x), standardize = check_flag(standardize, "standardize"),
-                  foldid = check_foldid(foldid, nrow(x)), criterion = match.arg(criterion),
+                  foldid = check_foldid(foldid, nrow(x), 1), criterion = match.arg(criterion),
                   nfolds = if (!is.null(nfolds)) check_count(nfolds, "nfolds", 2),
                   resamples = check_count(resamples, "resamples", 0))
   found <- core_graph(samples, search)
@@ -83,7 +83,7 @@ ksparse_lda <- function(x, y, k, nfolds = 6, foldid = NULL, solver = "auto", see
   control$seed <- if (length(k) > 1L) seed_of(seed, foldid) else control$seed
   search <- bare_search(k, NULL, integer(), NULL, NULL, solver, NULL, nthreads, verbose, control)
   samples <- list(x = core_matrix(x), labels = as.double(of), nfolds = check_count(nfolds, "nfolds", 2),
-                  foldid = check_foldid(foldid, nrow(x)))
+                  foldid = check_foldid(foldid, nrow(x), 1))
   found <- core_lda(samples, search)
   names <- column_names(x)
   network <- network_of(found$network, names)

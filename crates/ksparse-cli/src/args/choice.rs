@@ -5,16 +5,16 @@ use super::parse::Lambdas;
 use super::solve::SolverArgs;
 use crate::choosing::{Request, ridges};
 use crate::failure::Result;
-use ksparse::select::{Criterion, Metric, Rule};
+use ksparse::select::{Criterion, Deal, Metric, Rule};
 
 /// What decides.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Choice of k")]
 pub struct ChoiceArgs {
-    /// Choose by cross-validation with N folds (of equal shares of both classes, for labels) [default without -k: 5, or
-    /// 3 from 1000 rows on]
-    #[arg(long, value_name = "N", conflicts_with = "criterion", value_parser = clap::value_parser!(u64).range(2..))]
-    pub cv: Option<u64>,
+    /// Choose by cross-validation with N folds (of equal shares of both classes, for labels), NxT to deal them T times
+    /// [default without -k: 5x3 below 250 rows, 5, or 3 from 1000 rows on]
+    #[arg(long, value_name = "N|NxT", conflicts_with = "criterion")]
+    pub cv: Option<Deal>,
 
     /// Choose by an information criterion [default: ebic for the squared and the logistic loss]
     #[arg(long, value_name = "NAME", value_parser = Criterion::NAMES)]
@@ -63,7 +63,7 @@ impl ChoiceArgs {
     /// All that a choice without a k needs.
     pub fn request(&self, lambdas: Option<&Lambdas>, loss: &LossArgs, solver: &SolverArgs) -> Result<Request> {
         Ok(Request {
-            folds: self.cv.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
+            folds: self.cv,
             metric: self.metric()?,
             rule: self.rule(Rule::Lean)?,
             lambdas: ridges(lambdas.map(|lambdas| &lambdas.0[..]), loss.lambda),

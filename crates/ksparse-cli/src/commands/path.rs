@@ -7,7 +7,7 @@ use crate::args::loss::LossArgs;
 use crate::args::parse::{self, Ks, Lambdas, Words};
 use crate::args::solve::SolverArgs;
 use crate::args::survival::SurvivalArgs;
-use crate::choosing::words;
+use crate::choosing::{dealt, words};
 use crate::data::Data;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
@@ -20,9 +20,8 @@ use crate::plot;
 use crate::prepared::Prepared;
 use crate::progress::Watcher;
 use crate::screen::Screen;
-use ksparse::loss::TargetKind;
 use ksparse::path::GridSolution;
-use ksparse::select::{Criterion, CrossValidation, Folds, Metric, Rule, ranges};
+use ksparse::select::{Criterion, CrossValidation, Deal, Folds, Metric, Rule, ranges};
 use ksparse::{Grid, Solver};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -181,7 +180,7 @@ fn choose_jointly(args: &PathArgs, data: Data, task: Task, solver: &dyn Solver, 
         choice: joint::fit::Choice::Compared {
             ks: args.k.as_ref().map(|ks| ks.0.clone()),
             lambdas: args.lambdas.as_ref().map(|lambdas| lambdas.0.clone()),
-            folds: choice.cv.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
+            folds: choice.cv,
             metric: choice.metric.as_deref().map(Metric::by_name).transpose()?,
             rule: choice.rule(Rule::Best)?,
         },
@@ -278,24 +277,18 @@ fn grid(args: &PathArgs, prepared: &Prepared, risk: &ksparse::Risk, screen: Scre
 /// How to choose, with all that needs.
 enum ChoiceRule {
     Criterion(Criterion),
-    Validation { folds: Folds, metric: Metric, rule: Rule },
+    Validation { deal: Deal, folds: Folds, metric: Metric, rule: Rule },
     None,
 }
 
 impl ChoiceRule {
     fn new(args: &ChoiceArgs, prepared: &Prepared, seed: u64) -> Result<Self> {
-        if let Some(count) = args.cv {
-            let count = usize::try_from(count).unwrap_or(usize::MAX);
-            let y = &prepared.task.y;
-            let folds = match prepared.task.loss.target() {
-                TargetKind::Sign => Folds::stratified(y, count, seed),
-                _ => Folds::seeded(y.len(), count, seed),
-            };
-            let folds = folds.map_err(|error| Failure::from(error).within(format!("--cv {count}")))?;
+        if let Some(deal) = args.cv {
+            let folds = dealt(prepared, deal, seed)?;
             let metric = args.metric()?;
             metric.check(&*prepared.task.loss)?;
             let rule = args.rule(Rule::Best)?;
-            return Ok(Self::Validation { folds, metric, rule });
+            return Ok(Self::Validation { deal, folds, metric, rule });
         }
         if args.metric.is_some() || args.rule.is_some() || args.one_se {
             let message = "--metric, --rule and --one-se are for cross-validation: add --cv 5, or leave -k to it";
@@ -333,7 +326,7 @@ impl ChoiceRule {
                 cells.iter_mut().zip(&choice.scores).for_each(|(cell, &score)| cell.score = Some((score, None)));
                 Ok(Some(Choice { index: choice.index, score: criterion.name(), by: criterion.name().to_string() }))
             }
-            Self::Validation { folds, metric, rule } => {
+            Self::Validation { deal, folds, metric, rule } => {
                 if solved.stopped().is_some() {
                     screen.warn("stopped before cross-validation: no k is chosen");
                     return Ok(None);
@@ -361,7 +354,7 @@ impl ChoiceRule {
                 }
                 let best = table.winner(*rule);
                 let index = cells.iter().position(|cell| cell.k == best.k && cell.lambda == best.lambda);
-                let by = format!("{}-fold cross-validation: {} {}", folds.count(), words(*rule), metric.name());
+                let by = format!("{deal}: {} {}", words(*rule), metric.name());
                 Ok(index.map(|index| Choice { index, score: metric.name(), by }))
             }
         }

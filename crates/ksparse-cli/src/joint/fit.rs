@@ -16,14 +16,11 @@ use crate::progress::Watcher;
 use crate::report::count;
 use crate::screen::Screen;
 use ksparse::loss::JOINT_RIDGE;
-use ksparse::select::{CvTable, JointProblem, JointValidation, Metric, Rule};
+use ksparse::select::{CvTable, Deal, JointProblem, JointValidation, Metric, Rule};
 use ksparse::{LinearModel, Solution, Solver};
 use ksparse_io::joint_model::{FORMAT, JointModel, OrdinalPart, Row, SurvivalPart, VERSION};
 use std::path::PathBuf;
 use std::time::Instant;
-
-/// From so many rows on three folds tell as much as five do below.
-const MANY_ROWS: usize = 1000;
 
 /// What was asked for.
 pub struct Request<'a> {
@@ -46,7 +43,7 @@ pub enum Choice {
     Compared {
         ks: Option<Vec<usize>>,
         lambdas: Option<Vec<f64>>,
-        folds: Option<usize>,
+        folds: Option<Deal>,
         metric: Option<Metric>,
         rule: Rule,
     },
@@ -186,8 +183,7 @@ fn compared(request: &Request, problem: &JointProblem, keep: &[usize], screen: S
         rule: *rule,
         cancel: interrupt::token(),
     };
-    let count = folds.unwrap_or(if problem.design.nrows() < MANY_ROWS { 5 } else { 3 });
-    let folds = problem.folds(count, request.seed)?;
+    let folds = problem.folds(folds.unwrap_or(Deal::of(problem.design.nrows())), request.seed)?;
     let watcher = Watcher::spinner(screen, "cross-validation");
     let solve = || validation.solve(problem, &folds.splits(), request.solver, &mut |at| watcher.fold(at));
     let chosen = interrupt::listening(solve)?;

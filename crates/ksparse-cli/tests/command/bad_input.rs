@@ -111,7 +111,7 @@ fn targets_that_do_not_suit() {
 #[test]
 fn options_out_of_range() {
     let bench = Bench::with_data();
-    let cases: [(&str, &[&str]); 27] = [
+    let cases: [(&str, &[&str]); 28] = [
         ("fit data.csv -k -1", &["-1", "whole number"]),
         ("fit data.csv -k x", &["whole number"]),
         ("fit data.csv -k 1:5", &["ksparse path"]),
@@ -137,6 +137,7 @@ fn options_out_of_range() {
         ("path data.csv -k 5:1", &["5:1", "empty range"]),
         ("path data.csv -k 1:3 --lambdas 1,-1", &["--lambdas"]),
         ("path data.csv -k 1:3 --cv 1", &["--cv"]),
+        ("path data.csv --cv 5x0", &["--cv", "5x0", "such as 5x3"]),
         ("path data.csv -k 1:3 --criterion ebik", &["ebic"]),
         ("split data.csv --test 1.5", &["--test", "0.2"]),
     ];

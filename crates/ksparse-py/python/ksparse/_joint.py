@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from . import _core
 from ._base import Callback, SparseLinearModel
 from ._progress import Watcher
-from ._search import KS, MANY_ROWS, Splits, _numbers, _ranks, _ridges
+from ._search import KS, _ranks, _ridges, splits_of
 from ._validation import as_design, check_alpha, check_k, check_ks, seed
 
 if TYPE_CHECKING:
@@ -114,7 +113,8 @@ class JointCrossValidated:
         n_features = X.shape[1]
         search = self._search(n_features)
         ks = None if self.ks is None else check_ks(self.ks, n_features, KS)
-        splits = _splits(self, X, labels, groups)
+        classes = labels is not None and len(np.unique(labels)) > 1
+        splits = splits_of(self, X, labels, classes, groups)
         data["design"] = as_design(X, search["threads"], self.device)
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
         alphas = _ridges(self.alphas, "alphas")
@@ -137,16 +137,3 @@ class JointCrossValidated:
             **{f"split{split}_test_score": scores[:, split] for split in range(scores.shape[1])},
         }
         self._keep_model(found, X.dtype)
-
-
-def _splits(estimator: Any, X: Any, labels: NDArray[Any] | None, groups: Any) -> Splits:
-    """Rows to train on and rows held out; labels are what shares are evened out by, if anything."""
-    cv = (5 if X.shape[0] < MANY_ROWS else 3) if estimator.cv is None else estimator.cv
-    if isinstance(cv, (int, np.integer)):
-        folds = KFold if labels is None or len(np.unique(labels)) < 2 else StratifiedKFold
-        cv = folds(int(cv), shuffle=True, random_state=seed(estimator.random_state))
-    splits = check_cv(cv, labels, classifier=labels is not None).split(X, labels, groups)
-    rows = [(_numbers(training), _numbers(held_out)) for training, held_out in splits]
-    if not rows:
-        raise ValueError("cv yields no split.")
-    return rows

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ._core import Comparison
 
 KS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64)
-#: From so many rows on three folds tell as much as five do below.
-MANY_ROWS = 1000
 #: Halves of the rows whose models an ensemble averages.
 HALVES = 50
 #: Prices per coefficient instead of folds.
@@ -181,24 +179,7 @@ class CrossValidated:
         return int(count) or (HALVES if self.ensemble else 0)
 
     def _splits(self: Any, X: Any, labels: NDArray[Any], groups: Any) -> Splits:
-        cv = (5 if X.shape[0] < MANY_ROWS else 3) if self.cv is None else self.cv
-        if isinstance(cv, (int, np.integer)):
-            cv = self._folds(int(cv), labels)
-        splits = check_cv(cv, labels, classifier=hasattr(self, "classes_")).split(X, labels, groups)
-        rows = [(_numbers(training), _numbers(held_out)) for training, held_out in splits]
-        if not rows:
-            raise ValueError("cv yields no split.")
-        return rows
-
-    def _folds(self: Any, count: int, labels: NDArray[Any]) -> Any:
-        """Folds as the command deals them; where rows are too few, those of scikit-learn, which says so."""
-        start, n = seed(self.random_state), len(labels)
-        if not hasattr(self, "classes_"):
-            return PredefinedSplit(_core.folds(n, count, start)) if 2 <= count <= n else KFold(count)
-        _, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-        if not 2 <= count <= sizes.min():
-            return StratifiedKFold(count, shuffle=True, random_state=start)
-        return PredefinedSplit(_core.folds(n, count, start, codes.astype(np.float64)))
+        return splits_of(self, X, labels, hasattr(self, "classes_"), groups)
 
     def _scorer(
         self: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None, splits: Splits
@@ -280,6 +261,31 @@ def _ridges(given: Any, name: str) -> list[float] | None:
     if not ridges:
         raise ValueError(f"{name} must hold at least one ridge.")
     return ridges
+
+
+def splits_of(estimator: Any, X: Any, labels: NDArray[Any] | None, classes: bool, groups: Any) -> Splits:
+    """Rows to train on and rows held out, by `cv`; folds of a number with even shares of the labels of classes."""
+    cv = estimator.cv
+    if cv is None or isinstance(cv, (int, np.integer)):
+        cv = _dealt(cv, X.shape[0], labels if classes else None, seed(estimator.random_state))
+    splits = check_cv(cv, labels, classifier=classes).split(X, labels, groups)
+    rows = [(_numbers(training), _numbers(held_out)) for training, held_out in splits]
+    if not rows:
+        raise ValueError("cv yields no split.")
+    return rows
+
+
+def _dealt(count: int | None, n: int, labels: NDArray[Any] | None, start: int) -> Any:
+    """Folds as the command deals them; where rows are too few, those of scikit-learn, which says so."""
+    folds, times = _core.deal(n) if count is None else (int(count), 1)
+    codes, fewest = None, n
+    if labels is not None:
+        _, numbers, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+        codes, fewest = numbers.astype(np.float64), int(sizes.min())
+    if not 2 <= folds <= fewest:
+        return KFold(folds) if codes is None else StratifiedKFold(folds, shuffle=True, random_state=start)
+    dealt = _core.folds(n, folds, times, start, codes)
+    return [split for of_row in dealt for split in PredefinedSplit(of_row).split()]
 
 
 def _numbers(rows: Any) -> NDArray[np.int64]:

@@ -123,7 +123,7 @@ pub fn ebic(networks: &[Network], covariance: &Covariance, gamma: f64) -> Result
 /// # Ok::<(), ksparse::Error>(())
 /// ```
 pub fn cross_validate(samples: &dyn Design, units: Units, folds: &Folds, family: &Family) -> Result<Tuned> {
-    check_len("folds", folds.of_row().len(), samples.nrows())?;
+    check_len("folds", folds.rows(), samples.nrows())?;
     by_fold(folds, |fold| {
         let train = Covariance::from_samples(&Rows::new(samples, folds.training(fold))?, units)?;
         let other = train.of_others(&Rows::new(samples, folds.held_out(fold))?)?;
@@ -152,7 +152,7 @@ pub fn cross_validate_within(
     family: &Family,
 ) -> Result<Tuned> {
     check_len("labels", labels.len(), samples.nrows())?;
-    check_len("folds", folds.of_row().len(), samples.nrows())?;
+    check_len("folds", folds.rows(), samples.nrows())?;
     let part = |rows: Vec<usize>| -> Result<(Rows<&dyn Design>, Vec<f64>)> {
         let labels = rows.iter().map(|&i| labels[i]).collect();
         Ok((Rows::new(samples, rows)?, labels))
@@ -171,13 +171,13 @@ pub fn cross_validate_within(
 fn by_fold(folds: &Folds, score: impl Fn(usize) -> Result<Vec<f64>> + Sync) -> Result<Tuned> {
     let scores: Vec<Vec<f64>> = (0..folds.count()).into_par_iter().map(&score).collect::<Result<_>>()?;
     let sizes: Vec<f64> = (0..folds.count()).map(|fold| folds.held_out(fold).len() as f64).collect();
-    average(&scores, &sizes)
+    average(&scores, &sizes, folds.deals().len())
 }
 
 /// The mean over folds of these sizes and its standard error, member by member: as in every other cross-validation.
-fn average(scores: &[Vec<f64>], sizes: &[f64]) -> Result<Tuned> {
+fn average(scores: &[Vec<f64>], sizes: &[f64], times: usize) -> Result<Tuned> {
     let members = scores.iter().map(Vec::len).min().unwrap_or(0);
-    let cell = |c: usize| CvCell::new(c, 0.0, scores.iter().map(|s| s[c]).collect(), sizes);
+    let cell = |c: usize| CvCell::new(c, 0.0, scores.iter().map(|s| s[c]).collect(), sizes).scored(times as f64);
     let (means, errors) = (0..members).map(cell).map(|cell| (cell.mean, cell.standard_error)).unzip();
     Tuned::least(means, Some(errors))
 }

@@ -89,7 +89,7 @@ impl CrossValidation {
     pub fn table(&self, problem: &Problem, folds: &Folds, solver: &dyn Solver, watch: &mut Watch) -> Result<CvTable> {
         self.grid.validate()?;
         problem.validate()?;
-        check_len("folds", folds.of_row().len(), problem.target.len())?;
+        check_len("folds", folds.rows(), problem.target.len())?;
         self.metric.check(problem.loss)?;
         let fold_weights = check_folds(problem, folds, self.metric)?;
         let control = Control::new(watch, Instant::now(), None);
@@ -109,9 +109,9 @@ impl CrossValidation {
         }
         let weights: Vec<f64> = used.iter().map(|&fold| fold_weights[fold]).collect();
         let pairs = self.grid.lambdas.iter().flat_map(|&l| self.grid.path.ks.iter().map(move |&k| (k, l)));
-        let cells = pairs
-            .enumerate()
-            .map(|(c, (k, lambda))| CvCell::new(k, lambda, finished.iter().map(|s| s[c]).collect(), &weights));
+        let of_cell = |c: usize| finished.iter().map(|scores| scores[c]).collect();
+        let times = folds.deals().len() as f64;
+        let cells = pairs.enumerate().map(|(c, (k, l))| CvCell::new(k, l, of_cell(c), &weights).scored(times));
         CvTable::new(self.metric, used, cells.collect())
     }
 
@@ -167,13 +167,12 @@ impl CrossValidation {
 /// The weight of every fold; `Err` for a fold that cannot be trained without or scored.
 fn check_folds(problem: &Problem, folds: &Folds, metric: Metric) -> Result<Vec<f64>> {
     let weight = |i: usize| problem.weights.map_or(1.0, |w| w[i]);
-    let mut weights = vec![0.0; folds.count()];
-    let mut positive = vec![0.0; folds.count()];
-    for (i, &fold) in folds.of_row().iter().enumerate() {
-        weights[fold] += weight(i);
-        positive[fold] += if problem.target[i] > 0.0 { weight(i) } else { 0.0 };
-    }
-    let (total, all_positive): (f64, f64) = (weights.iter().sum(), positive.iter().sum());
+    let is_positive = |i: &usize| problem.target[*i] > 0.0;
+    let sum = |rows: &mut dyn Iterator<Item = usize>| rows.map(weight).sum::<f64>();
+    let held_out: Vec<Vec<usize>> = (0..folds.count()).map(|fold| folds.held_out(fold)).collect();
+    let weights: Vec<f64> = held_out.iter().map(|rows| sum(&mut rows.iter().copied())).collect();
+    let positive: Vec<f64> = held_out.iter().map(|rows| sum(&mut rows.iter().copied().filter(is_positive))).collect();
+    let (total, all_positive) = (sum(&mut (0..folds.rows())), sum(&mut (0..folds.rows()).filter(is_positive)));
     for fold in 0..folds.count() {
         check_option(
             weights[fold] > 0.0,

@@ -6,7 +6,7 @@ pub use validation::{JointSelection, JointValidation};
 
 use super::metrics::Metric;
 use super::problem::pick;
-use super::{Folds, concordance};
+use super::{Deal, Folds, concordance};
 use crate::design::{Design, Rows, Scaled};
 use crate::error::{Error, Result, check_len};
 use crate::loss::{Baseline, Cox, JointLoss, Multinomial, Ordinal, Responses, Survival};
@@ -176,18 +176,16 @@ impl<'a> JointProblem<'a> {
     }
 
     /// Folds with even shares of every class, or of events and censored rows.
-    pub fn folds(&self, count: usize, seed: u64) -> Result<Folds> {
-        match self.observed {
+    pub fn folds(&self, deal: impl Into<Deal>, seed: u64) -> Result<Folds> {
+        let labels: Option<Vec<f64>> = match self.observed {
             Observed::Survival(survival) => {
                 let events: Vec<f64> = survival.event.iter().map(|&event| f64::from(u8::from(event))).collect();
-                let mixed = events.contains(&0.0) && events.contains(&1.0);
-                if mixed { Folds::stratified(&events, count, seed) } else { Folds::seeded(events.len(), count, seed) }
+                (events.contains(&0.0) && events.contains(&1.0)).then_some(events)
             }
-            Observed::Classes { of, .. } | Observed::Ordered { of, .. } => {
-                Folds::stratified(&of.iter().map(|&c| c as f64).collect::<Vec<_>>(), count, seed)
-            }
-            Observed::Responses { .. } => Folds::seeded(self.design.nrows(), count, seed),
-        }
+            Observed::Classes { of, .. } | Observed::Ordered { of, .. } => Some(of.iter().map(|&c| c as f64).collect()),
+            Observed::Responses { .. } => None,
+        };
+        deal.into().out(self.design.nrows(), labels.as_deref(), seed)
     }
 
     /// What is measured unless something else is asked for.

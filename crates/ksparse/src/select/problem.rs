@@ -1,5 +1,6 @@
 //! A learning problem before it is split: what every fold has in common.
 
+use super::{Deal, Folds};
 use crate::design::{Design, Rows, Scaled};
 use crate::error::{Error, Result, check_finite, check_len, check_option};
 use crate::loss::{Loss, TargetKind};
@@ -81,6 +82,12 @@ impl<'a> Problem<'a> {
             Some((j, _)) => Err(Error::Data(format!("column {j} (counted from 0) is {remedy}"))),
             None => Ok(()),
         }
+    }
+
+    /// Folds, with even shares of both classes where the target is one of labels.
+    pub fn folds(&self, deal: impl Into<Deal>, seed: u64) -> Result<Folds> {
+        let labels = (self.loss.target() == TargetKind::Sign).then_some(self.target);
+        deal.into().out(self.target.len(), labels, seed)
     }
 
     /// The risk on all rows.

@@ -7,7 +7,7 @@
 use super::choose::Choose;
 use super::control::Control;
 use super::descent::{self, Stage, Whole};
-use super::splits::Scorer;
+use super::splits::{Scorer, times};
 use super::{CvCell, CvProgress, CvTable, Training};
 use crate::error::{Error, Result};
 use crate::objective::{LinearModel, Objective};
@@ -266,11 +266,13 @@ impl Scoring<'_, '_, '_> {
             self.scores.iter().filter(|(key, _)| key.1 > 0).map(|(_, scores)| finished(scores)).max_by_key(Vec::len);
         let used = most.unwrap_or_else(|| (0..weights.len()).collect());
         let weights: Vec<f64> = used.iter().map(|&v| weights[v]).collect();
+        let times = times(self.scorer.splits);
         let (mut cells, mut keys) = (Vec::new(), Vec::new());
         for (&key, scores) in &self.scores {
             if used.iter().all(|&v| !scores[v].is_nan()) {
                 let scores = used.iter().map(|&v| scores[v]).collect();
-                cells.push(CvCell::new(key.1, self.selects[key.0], scores, &weights).refitted(self.refit_ridge(key)));
+                let cell = CvCell::new(key.1, self.selects[key.0], scores, &weights).scored(times);
+                cells.push(cell.refitted(self.refit_ridge(key)));
                 keys.push(key);
             }
         }

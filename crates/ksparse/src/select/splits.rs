@@ -5,6 +5,7 @@ use super::{Folds, Metric, Problem};
 use crate::error::{Error, Result, check_option};
 use crate::loss::TargetKind;
 use crate::objective::LinearModel;
+use std::collections::HashSet;
 
 /// Rows to train on and rows to score, of any splitter: folds, groups, repeated or overlapping parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,13 @@ impl Folds {
         let split = |fold| Split { training: self.training(fold), held_out: self.held_out(fold) };
         (0..self.count()).map(split).collect()
     }
+}
+
+/// How many times a row is held out, in the mean over those that are at all.
+pub(super) fn times(splits: &[Split]) -> f64 {
+    let all: usize = splits.iter().map(|split| split.held_out.len()).sum();
+    let rows: HashSet<usize> = splits.iter().flat_map(|split| split.held_out.iter().copied()).collect();
+    all as f64 / rows.len().max(1) as f64
 }
 
 /// How models are scored: the predictors of one model, for a split. A cell with a score that is not finite never wins.

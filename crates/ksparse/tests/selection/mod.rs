@@ -5,7 +5,7 @@ use ksparse::design::{Dense, Design, Rows, Scaled};
 use ksparse::loss::{Hinge, Huber, Logistic, Loss, Squared, SquaredHinge};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::select::{
-    Criterion, CrossValidation, CvCell, CvTable, Folds, Metric, Problem, Rule, Selection, area_under_curve,
+    Criterion, CrossValidation, CvCell, CvTable, Deal, Folds, Metric, Problem, Rule, Selection, area_under_curve,
     classification_error, deviance, ln_binomial, mean_squared_error,
 };
 use ksparse::simulate::{self, Correlation};
@@ -36,7 +36,7 @@ fn seeded_folds_are_balanced_and_repeatable() {
     assert_eq!(all, (0..23).collect::<Vec<_>>());
     for fold in 0..5 {
         assert!((4..=5).contains(&folds.held_out(fold).len()));
-        assert!(folds.training(fold).iter().all(|&i| folds.of_row()[i] != fold));
+        assert!(folds.training(fold).iter().all(|&i| folds.deals()[0][i] != fold));
         assert_eq!(folds.training(fold).len() + folds.held_out(fold).len(), 23);
     }
     assert_eq!(folds, Folds::seeded(23, 5, 9).unwrap());
@@ -54,6 +54,35 @@ fn stratified_folds_spread_every_class() {
     }
     assert_eq!(folds, Folds::stratified(&labels, 4, 2).unwrap());
     assert_ne!(folds, Folds::stratified(&labels, 4, 3).unwrap());
+}
+
+#[test]
+fn rows_dealt_several_times_are_folds_one_after_the_other() {
+    let labels: Vec<f64> = (0..40).map(|i| if i % 4 == 0 { 1.0 } else { -1.0 }).collect();
+    let thrice = Deal { folds: 5, times: 3 }.out(40, Some(&labels), 7).unwrap();
+    assert_eq!((thrice.count(), thrice.rows(), thrice.deals().len()), (15, 40, 3));
+    assert_eq!(thrice.splits()[..5], Folds::stratified(&labels, 5, 7).unwrap().splits());
+    for deal in 0..3 {
+        let mut rows: Vec<usize> = (5 * deal..5 * deal + 5).flat_map(|fold| thrice.held_out(fold)).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, (0..40).collect::<Vec<_>>());
+        assert!(thrice.deals()[..deal].iter().all(|other| *other != thrice.deals()[deal]));
+    }
+    // What the rows say three times is no surer than what they say once.
+    let scores = [1.0, 2.0, 4.0, 3.0, 5.0];
+    let once = CvCell::new(1, 0.0, scores.to_vec(), &[1.0; 5]);
+    let again = CvCell::new(1, 0.0, scores.repeat(3), &[1.0; 15]).scored(3.0);
+    assert!((once.standard_error - again.standard_error).abs() < 1e-15 && once.mean == again.mean);
+    for (rows, deal) in [(249, "5x3"), (250, "5"), (999, "5"), (1000, "3")] {
+        assert_eq!(Deal::of(rows), deal.parse().unwrap());
+    }
+    for bad in ["1", "x", "5x0", "5x", "x3", "-2", "2.5", "5x3x2", ""] {
+        let error = bad.parse::<Deal>().unwrap_err().to_string();
+        assert!(error.contains("FOLDSxTIMES"), "{error}");
+    }
+    assert!(Folds::repeated(vec![]).is_err());
+    let other = [Folds::seeded(40, 4, 1).unwrap(), Folds::seeded(41, 5, 1).unwrap()];
+    assert!(other.into_iter().all(|other| Folds::repeated(vec![thrice.clone(), other]).is_err()));
 }
 
 #[test]

@@ -79,6 +79,8 @@ test_that("what is wrong with a choice is said", {
   expect_error(cv.ksparse(d$x, y, nfolds = 41), "41|folds")
   expect_error(cv.ksparse(d$x, y, foldid = 1:3), "`foldid` must be 40")
   expect_error(cv.ksparse(d$x, y, foldid = rep(1, 40)), "one fold only")
+  expect_error(cv.ksparse(d$x, y, foldid = cbind(rep(1:2, 20), rep(1:4, 10))), "as many folds in every column")
+  expect_error(ksparse_graph(d$x, 1:3, foldid = cbind(rep(1:2, 20), rep(1:2, 20))), "`foldid` must be 40")
   expect_error(cv.ksparse(d$x, y, type.measure = "auc"), "not for family")
   expect_error(cv.ksparse(d$x, y, type.measure = "beauty"), "`type.measure` is beauty")
   expect_error(cv.ksparse(d$x, y, rule = "best of all"), "`rule` is best of all")

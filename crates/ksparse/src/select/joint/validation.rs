@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::objective::{LinearModel, Objective};
 use crate::path::{Path, PathProgress};
 use crate::select::control::{Control, Watch};
+use crate::select::splits::times;
 use crate::select::{CvCell, CvProgress, CvTable, Folds, Metric, Rule, Split, ranges};
 use crate::solver::{Solution, Solver};
 use crate::sparsity::SparseRef;
@@ -118,9 +119,9 @@ impl JointValidation {
         let weight = |i: usize| problem.weights.map_or(1.0, |w| w[i]);
         let weights: Vec<f64> = splits.iter().map(|split| split.held_out.iter().map(|&i| weight(i)).sum()).collect();
         let pairs = lambdas.iter().flat_map(|&lambda| path.ks.iter().map(move |&k| (k, lambda)));
-        let cells = pairs
-            .enumerate()
-            .map(|(c, (k, lambda))| CvCell::new(k, lambda, scores.iter().map(|s| s[c]).collect(), &weights));
+        let of_cell = |c: usize| scores.iter().map(|scores| scores[c]).collect();
+        let times = times(splits);
+        let cells = pairs.enumerate().map(|(c, (k, l))| CvCell::new(k, l, of_cell(c), &weights).scored(times));
         let table = CvTable::new(metric, (0..splits.len()).collect(), cells.collect())?;
         let cell = table.winner(self.rule);
         let (k, lambda) = (cell.k, cell.lambda);

@@ -7,17 +7,13 @@ use crate::problem::Data;
 use crate::search::Search;
 use crate::supervise::{Watch, print, supervise};
 use crate::value::Value;
-use ksparse::loss::TargetKind;
 use ksparse::select::{
-    Choose, CrossValidation, CvCell, CvProgress, CvTable, Edge, Folds, Metric, Predictor, Problem, Refits, Rule,
+    Choose, CrossValidation, CvCell, CvProgress, CvTable, Deal, Edge, Folds, Metric, Predictor, Problem, Refits, Rule,
     Training, ranges,
 };
 use ksparse::{Result, Solution, Solver, Sparsity};
 use savvy::{ListSexp, savvy};
 use std::ops::ControlFlow;
-
-/// From so many rows on three folds tell as much as five do below.
-const MANY_ROWS: usize = 1000;
 
 /// What to compare, read from a list with these names; what is missing is from the data.
 pub struct Comparison {
@@ -50,11 +46,15 @@ impl Comparison {
         })
     }
 
-    /// The folds that are given, or as many as are asked for, dealt as the command deals them.
-    pub fn folds(&self, deal: impl FnOnce(usize) -> Result<Folds>) -> Result<Folds> {
+    /// The folds that are given, a column for each time they were dealt, or as many as are asked for, dealt as the
+    /// command deals them.
+    pub fn folds(&self, deal: impl FnOnce(Deal) -> Result<Folds>) -> Result<Folds> {
         match &self.given {
-            Some(of_row) => Folds::given(of_row.clone()),
-            None => deal(self.count.unwrap_or(if self.rows < MANY_ROWS { 5 } else { 3 })),
+            Some(given) => {
+                let deals = given.chunks(self.rows.max(1)).map(|of_row| Folds::given(of_row.to_vec()));
+                Folds::repeated(deals.collect::<Result<_>>()?)
+            }
+            None => deal(self.count.map_or(Deal::of(self.rows), Deal::from)),
         }
     }
 
@@ -126,7 +126,7 @@ pub fn described(
         ("mean", column(&|cell| cell.mean)),
         ("error", column(&|cell| cell.standard_error)),
         ("scores", Value::Matrix { rows: table.folds().len(), values: scores }),
-        ("folds", Value::indices(folds.of_row())),
+        ("folds", Value::indices(&folds.deals().concat())),
         ("rules", Value::Words(rules)),
         ("chosen", Value::indices(&[chosen])),
         ("models", Value::List(models.collect())),
@@ -144,10 +144,7 @@ fn core_choose(data: ListSexp, search: ListSexp, comparison: ListSexp) -> savvy:
     let work = |watch: &Watch<String>| {
         let design = view.matrix.design()?;
         let problem = view.rest.over(&*design);
-        let folds = comparison.folds(|count| match problem.loss.target() {
-            TargetKind::Sign => Folds::stratified(problem.target, count, search.seed),
-            _ => Folds::seeded(problem.target.len(), count, search.seed),
-        })?;
+        let folds = comparison.folds(|deal| problem.folds(deal, search.seed))?;
         let training = problem.on_all_rows()?;
         let made = match &search.groups {
             None => Made::by_choice(&problem, &training, &comparison, &search, &folds, &*solver, watch)?,

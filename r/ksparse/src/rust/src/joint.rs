@@ -169,7 +169,7 @@ fn core_choose_joint(data: ListSexp, search: ListSexp, comparison: ListSexp) -> 
     let work = |watch: &Watch<String>| {
         let design = view.matrix.design()?;
         let problem = view.over(&*design);
-        let folds = comparison.folds(|count| problem.folds(count, search.seed))?;
+        let folds = comparison.folds(|deal| problem.folds(deal, search.seed))?;
         let mut report = |at: &CvProgress| choose::report(watch, at);
         let chosen = validation.solve(&problem, &folds.splits(), &*solver, &mut report)?;
         let training = problem.on_all_rows()?;
