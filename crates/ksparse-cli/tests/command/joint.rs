@@ -132,7 +132,7 @@ fn what_cannot_be_is_refused_with_a_remedy() {
     refused("fit rows.csv -k 2 --loss multinomial --target b --drop kind", "too many for classes");
     // One word makes labels of a column of numbers: it is named, with its row.
     let spoilt: String = (0..30).map(|i| format!("{i},{i}.5\n")).collect();
-    bench.file("spoilt.csv", &format!("y,x\n{}", spoilt.replace("4,4.5", "oops,4.5")));
+    bench.file("spoilt.csv", format!("y,x\n{}", spoilt.replace("4,4.5", "oops,4.5")));
     refused("fit spoilt.csv -k 1 --target y", "the target of row 5 is `oops`, not a number");
     let censored = bench.read("rows.csv").replace(",1,", ",0,");
     bench.file("censored.csv", &censored);

@@ -275,7 +275,7 @@ def splits_of(estimator: Any, X: Any, labels: NDArray[Any] | None, classes: bool
     return rows
 
 
-def _dealt(count: int | None, n: int, labels: NDArray[Any] | None, start: int) -> Any:
+def _dealt(count: Any, n: int, labels: NDArray[Any] | None, start: int) -> Any:
     """Folds as the command deals them; where rows are too few, those of scikit-learn, which says so."""
     folds, times = _core.deal(n) if count is None else (int(count), 1)
     codes, fewest = None, n

@@ -257,7 +257,7 @@ impl Choose {
         scoring.score_nothing()?;
         let mut ks = plan.ks.clone();
         let positive: Vec<usize> = ks.iter().copied().filter(|&k| k > 0).collect();
-        scoring.score(&positive)?;
+        scoring.score(&positive, &weights)?;
         for _ in 0..EXTENSIONS {
             let (table, keys) = scoring.table(&weights, true)?;
             let (place, winner) = table.winner_and_place(self.rule);
@@ -287,7 +287,8 @@ impl Choose {
             ridges.dedup();
             ridges
         };
-        let selects = descending(self.lambdas.clone().unwrap_or_else(|| ranges::select_ridges(unit)));
+        let selects =
+            descending(self.lambdas.clone().unwrap_or_else(|| ranges::select_ridges(unit, risk.target().len())));
         let refits = match &self.refits {
             Refits::FromData => ranges::refit_ridges(unit),
             Refits::Given(given) => descending(given.clone()),

@@ -51,8 +51,9 @@ impl Finish<'_> {
             alternatives.iter().map(|other| Alternative { support: columns(&other.support), value: other.value });
         let mut frequencies = vec![0.0; risk.features()];
         for support in met {
-            columns(support).iter().for_each(|&j| frequencies[j] += 1.0 / met.len() as f64);
+            columns(support).iter().for_each(|&j| frequencies[j] += 1.0);
         }
+        frequencies.iter_mut().for_each(|times| *times /= (met.len() as f64).max(1.0));
         Ok(Predictor {
             model: training.model(&solution),
             frequencies,

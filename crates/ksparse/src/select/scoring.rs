@@ -20,9 +20,11 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 /// Cells that are scored only are refitted to this fraction of f.
-const LOOSE: InnerOptions = InnerOptions { tolerance: 1e-3, ..InnerOptions::EXACT };
+const LOOSE: InnerOptions = InnerOptions { tolerance: 3e-3, ..InnerOptions::EXACT };
 /// Under a weak ridge no more columns than this are selected: it asks how well a few do alone.
 const ALONE: usize = 128;
+/// It is not asked where so few are this many standard errors behind more of them under the usual ridge.
+const HOPELESS: f64 = 5.0;
 /// Supports that share so much with those of another ridge for the same k are not scored again.
 const SAME: f64 = 0.9;
 
@@ -68,7 +70,7 @@ impl Scoring<'_, '_, '_> {
     }
 
     /// Scores these k (ascending, none of them 0) under every ridge; ends early when told to.
-    pub fn score(&mut self, ks: &[usize]) -> Result<()> {
+    pub fn score(&mut self, ks: &[usize], weights: &[f64]) -> Result<()> {
         // The usual ridge first: what the others find in common with it is not scored again. Then the weaker ones,
         // which begin at what it has found.
         let usual = self.usual.unwrap_or(f64::INFINITY);
@@ -77,12 +79,28 @@ impl Scoring<'_, '_, '_> {
         for select in order {
             let few = ks.partition_point(|&k| k <= ALONE);
             let weak = self.usual.is_some() && self.selects[select] < usual;
-            self.score_under(select, if weak { &ks[..few] } else { ks })?;
+            let ks = match weak {
+                true if self.few_are_hopeless(weights)? => &[],
+                true => &ks[..few],
+                false => ks,
+            };
+            self.score_under(select, ks)?;
             if self.control.go_on().is_break() {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Whether a few columns are clearly behind many, by what was scored so far.
+    fn few_are_hopeless(&self, weights: &[f64]) -> Result<bool> {
+        let (table, _) = self.table(weights, true)?;
+        let cost = |cell: &CvCell| if self.scorer.metric.is_gain() { -cell.mean } else { cell.mean };
+        let better = |a: &&CvCell, b: &&CvCell| cost(a).total_cmp(&cost(b));
+        let best = table.cells().iter().min_by(better);
+        let few = table.cells().iter().filter(|cell| cell.k <= ALONE).min_by(better);
+        let pair = best.zip(few);
+        Ok(pair.is_some_and(|(best, few)| cost(few) > cost(best) + HOPELESS * best.standard_error))
     }
 
     /// Scores these k under one ridge.

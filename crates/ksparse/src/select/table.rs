@@ -83,6 +83,8 @@ pub struct CvCell {
     pub mean: f64,
     /// The standard error of that mean.
     pub standard_error: f64,
+    /// What comparing means may owe to the draw of the folds: the same, but less where rows are dealt several times.
+    noise: f64,
 }
 
 impl CvCell {
@@ -95,11 +97,11 @@ impl CvCell {
         let mean = average(&|score| score);
         let variance = average(&|score| (score - mean) * (score - mean));
         let standard_error = (variance / (fold_weights.len() as f64 - 1.0).max(1.0)).sqrt();
-        Self { k, lambda, refit: lambda, scores, mean, standard_error }
+        Self { k, lambda, refit: lambda, scores, mean, standard_error, noise: standard_error }
     }
 
     /// The same cell where a row was scored so many times: what it says each time is nearly the same, so that the error
-    /// of the mean is that of the folds of one time.
+    /// of the mean is that of the folds of one time. The noise of the draw has become less.
     pub fn scored(mut self, times: f64) -> Self {
         let folds = self.scores.len() as f64;
         self.standard_error *= ((folds - 1.0).max(1.0) / (folds / times - 1.0).max(1.0)).sqrt();
@@ -199,7 +201,11 @@ impl CvTable {
         let least = eligible.iter().copied().min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or(0);
         let (errors, share) = rule.patience();
         let gain = self.scale.map_or(0.0, |scale| (self.signed(scale) - costs[least]).max(0.0));
-        let slack = (errors * self.cells[least].standard_error).max(share * gain);
+        let error = match rule {
+            Rule::OneStandardError => self.cells[least].standard_error,
+            _ => self.cells[least].noise,
+        };
+        let slack = (errors * error).max(share * gain);
         let bound = costs[least] + slack + self.rounding();
         let near = || eligible.iter().copied().filter(|&c| costs[c] <= bound);
         let smallest = near().map(|c| self.cells[c].k).min();
@@ -224,7 +230,7 @@ impl CvTable {
         let least = |of: &[usize]| of.iter().copied().min_by(|&a, &b| costs[a].total_cmp(&costs[b]));
         let all: Vec<usize> = (0..costs.len()).collect();
         let Some(best) = least(&all).filter(|_| rule == Rule::Lean) else { return all };
-        let bound = costs[best] + CLOSE * self.cells[best].standard_error;
+        let bound = costs[best] + CLOSE * self.cells[best].noise;
         for &ridge in &self.preferred {
             let of_ridge = |c: &usize| self.cells[*c].k == 0 || self.cells[*c].lambda == ridge;
             let of_ridge: Vec<usize> = all.iter().copied().filter(of_ridge).collect();
@@ -249,7 +255,7 @@ impl CvTable {
             let least = others.entry(other.k).or_insert(f64::INFINITY);
             *least = least.min(self.cost(other));
         }
-        let pull = PULL * cell.standard_error;
+        let pull = PULL * cell.noise;
         let smaller = others.range(..cell.k).rev().map(|(_, cost)| cost);
         let larger = others.range(cell.k + 1..).map(|(_, cost)| cost);
         let (mut sum, mut weight) = (NEIGHBOURS[0] * own, NEIGHBOURS[0]);

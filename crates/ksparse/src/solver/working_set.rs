@@ -156,7 +156,10 @@ fn evaluated(run: &Run, at: Iterate) -> Result<Iterate> {
 /// The best point found on a working set from `at`, and the limit that ended the search.
 fn search_on(run: &mut Run, set: &[usize], at: &Iterate) -> Result<(Iterate, Option<Status>)> {
     let objective = run.objective;
-    if let Some(part) = objective.narrowed(set)? {
+    // All columns of shards are theirs to work with; of rows in memory there is nothing to be spared.
+    if (set.len() < objective.dim() || objective.samples().is_some())
+        && let Some(part) = objective.narrowed(set)?
+    {
         return by_auto(run, &*part, set, at);
     }
     let here = Look::new(run, set, at.support.clone(), at.x.clone())?;
