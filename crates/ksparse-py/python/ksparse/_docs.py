@@ -67,6 +67,7 @@ solver_options : dict or None, default=None
     Options of the solver. ``{{'published': True}}`` is the method as its paper has it: every option that has a
     published value below takes it, unless it is given too. 'auto', 'model-search', 'working-set' and 'exact' are this
     library's own and have no such form.
+
 {options}
 random_state : int, RandomState instance or None, default=None
     Seed of what is drawn at random: the blocks of 'sdiht', the batches of 'svrght', the folds of a number in `cv`. None
@@ -238,7 +239,7 @@ def _entries(text: str, wanted: Callable[[str], bool]) -> list[str]:
     lines: list[str] = []
     taken = False
     for line in text.splitlines():
-        if not line.startswith(" "):
+        if line and not line.startswith(" "):
             taken = wanted(line.split(" :")[0])
         if taken:
             lines.append(line)

@@ -30,8 +30,9 @@ class SparseLDA(OtherNames, ClassifierMixin, BaseEstimator):  # type: ignore[mis
     ----------
     k : int, float or None, default=None
         The number of edges, as for `SparsePrecision`. ``GridSearchCV`` chooses one.
-    solver, standardize, inner, xi, eigenvalue_bounds, tol, max_iter, time_limit, solver_options, random_state, n_jobs,
-    verbose
+    solver, standardize, inner, xi, eigenvalue_bounds, solver_options
+        As for `SparsePrecision`.
+    tol, max_iter, time_limit, random_state, n_jobs, verbose
         As for `SparsePrecision`.
 
     Attributes

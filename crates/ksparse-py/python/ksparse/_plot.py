@@ -10,6 +10,10 @@ from ._results import PathResult
 
 #: As many curves of a path are named as fit beside it.
 NAMED = 12
+#: Where f falls by so much, its last steps show on a logarithmic axis only.
+DECADES = 100.0
+#: Colours of edges that show on light paper and on dark.
+POSITIVE, NEGATIVE = "#4393c3", "#d6604d"
 
 
 def _axes(ax: Any, **figure: Any) -> Any:
@@ -20,29 +24,81 @@ def _axes(ax: Any, **figure: Any) -> Any:
     return plt.subplots(**figure)[1] if ax is None else ax
 
 
+def _whole_numbers(axis: Any) -> None:
+    """Ticks at whole numbers: there is no half of a coefficient, nor of an iteration."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins=8, integer=True))
+
+
+def _ink() -> dict[str, Any]:
+    """The colour of texts and thin lines, on light paper and on dark."""
+    import matplotlib.pyplot as plt
+
+    return {"color": plt.rcParams["text.color"], "alpha": 0.75}
+
+
+def _mark(ax: Any, chosen: Any) -> None:
+    ax.axvline(chosen, linestyle=":", linewidth=1.2, zorder=0, **_ink())
+    ax.annotate(f"chosen: k = {chosen}", (chosen, 1), xycoords=("data", "axes fraction"), xytext=(4, -12),
+                textcoords="offset points", fontsize=9, **_ink())  # fmt: skip
+
+
 def plot_path(path: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
     """Coefficients against k, a curve per column that is ever in use.
 
     Parameters
     ----------
-    path : PathResult, or a fitted ...CV estimator
-        For an estimator, its path is drawn, and the k it chose marked.
+    path : PathResult, list of them, or a fitted ...CV estimator
+        For an estimator, its path is drawn, and the k it chose marked; for three classes and more one beside the other.
+        For one that keeps no path (networks, survival times, several classes at once), its score against k.
     ax : matplotlib axes, default=None
-        Where to draw; None makes a figure.
+        Where to draw; None makes a figure. For several paths, as many axes.
     feature_names : array-like, default=None
         Names of the columns; those of the path, where it has them.
 
     Returns
     -------
-    ax : matplotlib axes
+    ax : matplotlib axes, or an array of them for several paths
     """
-    chosen = getattr(path, "k_", None)
+    chosen, classes = getattr(path, "k_", None), getattr(path, "classes_", None)
+    if hasattr(path, "cv_results_") and not hasattr(path, "path_"):
+        return _scores(path, ax)
     path = getattr(path, "path_", path)
+    if isinstance(path, list) and path and all(isinstance(one, PathResult) for one in path):
+        count = len(path)
+        axes = np.atleast_1d(_axes(ax, ncols=count, figsize=(5.5 * count, 5), sharey=True, layout="constrained"))
+        if len(axes) != count:
+            raise ValueError(f"there are {count} paths to draw, a class each: ax must be as many axes.")
+        for place, (one, own) in enumerate(zip(path, axes, strict=True)):
+            _coefficients(one, own, feature_names, chosen)
+            own.set_title(f"class {place if classes is None else classes[place]}")
+        return axes
     if not isinstance(path, PathResult):
-        raise TypeError("plot_path takes a PathResult or a fitted ...CV estimator of two classes or a real target.")
+        raise TypeError("plot_path takes a PathResult, a list of them, or a fitted ...CV estimator.")
+    return _coefficients(path, _axes(ax, figsize=(8, 5), layout="constrained"), feature_names, chosen)
+
+
+def _scores(model: Any, ax: Any) -> Any:
+    """What cross-validation measured for each k, of the best ridge where there are several."""
+    table = model.cv_results_
+    k_of = np.asarray(table["param_k"] if "param_k" in table else table["k"], dtype=int)
+    mean = np.asarray(table["mean_test_score"] if "mean_test_score" in table else table["mean_score"])
+    ks = np.unique(k_of)
+    best = [max(np.flatnonzero(k_of == k), key=lambda cell: mean[cell]) for k in ks]
+    ax = _axes(ax, figsize=(8, 5), layout="constrained")
+    ax.errorbar(ks, mean[best], np.asarray(table["std_error"])[best], marker="o", markersize=3.5, capsize=2)
+    _mark(ax, model.k_)
+    _whole_numbers(ax.xaxis)
+    ax.set_xlabel("k, the number of edges" if hasattr(model, "edges_") else "k, the number of columns")
+    ax.set_ylabel("score on rows held out")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _coefficients(path: PathResult, ax: Any, feature_names: Any, chosen: Any) -> Any:
     if len(path) == 0:
         raise ValueError("this path has no solutions to draw.")
-    ax = _axes(ax, figsize=(8, 5), layout="constrained")
     names = path.feature_names if feature_names is None else np.asarray(feature_names)
     coefs = path.coefs.tocsr()
     used = np.flatnonzero(np.diff(coefs.indptr))
@@ -51,7 +107,7 @@ def plot_path(path: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
     for rank, place in enumerate(order):
         named = rank < NAMED
         label = (str(names[used[place]]) if names is not None else f"column {used[place]}") if named else None
-        style: dict[str, Any] = {"linewidth": 1.8} if named else {"linewidth": 0.8, "color": "0.75", "zorder": 1}
+        style: dict[str, Any] = {"linewidth": 1.8} if named else {"linewidth": 0.8, "color": "0.6", "alpha": 0.6, "zorder": 1}
         if named:
             style["color"] = f"C{rank % 10}"
             style["linestyle"] = "-" if rank < 10 else "--"
@@ -60,10 +116,9 @@ def plot_path(path: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
         span = slice(max(0, first - 1), None)
         ax.plot(path.ks[span], table[place][span], marker="o", markersize=3, label=label, **style)
     if chosen is not None:
-        ax.axvline(chosen, color="0.4", linestyle=":", linewidth=1.2, zorder=0)
-        ax.annotate(f"chosen: k = {chosen}", (chosen, 1), xycoords=("data", "axes fraction"), xytext=(4, -12),
-                    textcoords="offset points", color="0.3", fontsize=9)  # fmt: skip
+        _mark(ax, chosen)
     ax.axhline(0, color="0.6", linewidth=0.8, zorder=0)
+    _whole_numbers(ax.xaxis)
     ax.set_xlabel("k, the number of coefficients")
     ax.set_ylabel("coefficient")
     if len(order):
@@ -96,20 +151,45 @@ def plot_gap(model: Any, *, ax: Any = None, against: str = "seconds") -> Any:
     if against not in ("seconds", "iteration"):
         raise ValueError(f"against must be 'seconds' or 'iteration', got {against!r}.")
     ax = _axes(ax, figsize=(7, 4.5), layout="constrained")
-    objective = trace["objective"]
-    ax.step(trace[against], objective, where="post", marker="o", markersize=3.5, color="C0", label="objective")
+    # Methods with a fixed step rise again; what a fit returns is the best it has seen, refitted.
+    seen, best = trace["objective"], np.minimum.accumulate(trace["objective"])
+    last = min(float(best[-1]), getattr(model, "objective_", getattr(model, "fun", np.inf)))
+    at = trace[against].astype(float)
+    at, best = np.append(at, at[-1] + 0.03 * (at[-1] - at[0] or 1.0)), np.append(best, last)
+    if np.any(np.diff(seen) > 0):
+        ax.plot(at[:-1], seen, linewidth=0.6, color="C0", alpha=0.4, label="f of each iteration")
+    ax.step(at, best, where="post", color="C0", label="the best f so far")
+    ax.plot(at[:-1], best[:-1], "o", markersize=3.5 if len(at) < 50 else 0, color="C0")
     bound = getattr(model, "lower_bound_", None)
-    if bound is not None and np.isfinite(bound):
-        ax.axhline(bound, color="C3", linewidth=1.4, label="lower bound: no model with k coefficients is below")
-        ax.fill_between(trace[against], bound, objective, step="post", color="C0", alpha=0.12, linewidth=0)
-        gap = objective[-1] - bound
-        ax.annotate(f"gap {gap:.3g}", (trace[against][-1], (objective[-1] + bound) / 2), xytext=(6, 0),
-                    textcoords="offset points", va="center", fontsize=9, color="0.3")  # fmt: skip
-    ax.set_xlabel(against if against == "seconds" else "iteration")
+    if bound is not None and np.isfinite(bound) and bound > 0:
+        ax.axhline(bound, color="C3", linewidth=1.4, label="no model with k coefficients is below")
+        ax.fill_between(at, bound, best, step="post", color="C0", alpha=0.12, linewidth=0)
+        ax.annotate(f"gap {last - bound:.2g}", (at[-1], (last + bound) / 2), xytext=(6, 0),
+                    textcoords="offset points", va="center", fontsize=9, **_ink())  # fmt: skip
+    _scale(ax, best, bound)
+    if against == "iteration":
+        _whole_numbers(ax.xaxis)
+    else:
+        ax.locator_params(axis="x", nbins=6)
+    ax.set_xlabel(against)
     ax.set_ylabel("f")
-    ax.legend(frameon=False, fontsize=9)
+    ax.legend(loc="upper right", frameon=False, fontsize=9)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def _scale(ax: Any, objective: Any, bound: float | None) -> None:
+    """A logarithmic axis where f falls by decades; plain numbers, and not the noise of a search that no longer moves,
+    elsewhere."""
+    values = [*objective, *([bound] if bound else [])]
+    low, high = min(values), max(values)
+    if low > 0.0 and high > DECADES * low:
+        ax.set_yscale("log")
+        return
+    ax.ticklabel_format(axis="y", useOffset=False)
+    span = max(high - low, 1e-3 * max(abs(low), abs(high)))
+    # Room for the legend above.
+    ax.set_ylim((low + high - span) / 2 - 0.08 * span, (low + high + span) / 2 + 0.25 * span)
 
 
 def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
@@ -149,7 +229,7 @@ def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> An
     strongest = max((abs(partial[i, j]) for i, j in pairs), default=1.0)
     for i, j in sorted(pairs.tolist(), key=lambda pair: abs(partial[pair[0], pair[1]])):
         strength = abs(partial[i, j]) / strongest
-        colour = "#2166ac" if partial[i, j] > 0 else "#b2182b"
+        colour = POSITIVE if partial[i, j] > 0 else NEGATIVE
         # A curve bent towards the centre: chords of neighbours stay apart from the circle.
         t = np.linspace(0, 1, 24)[:, None]
         ends = np.array([[x[i], y[i]], [x[j], y[j]]])
@@ -158,7 +238,7 @@ def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> An
         ax.plot(curve[:, 0], curve[:, 1], color=colour, linewidth=0.5 + 3.5 * strength, alpha=0.35 + 0.6 * strength,
                 solid_capstyle="round", zorder=1)  # fmt: skip
     degree = np.bincount(pairs.ravel(), minlength=p) if len(pairs) else np.zeros(p, dtype=int)
-    ax.scatter(x, y, s=30 + 20 * degree, color=np.where(degree > 0, "0.25", "0.8"), edgecolor="white", zorder=2)
+    ax.scatter(x, y, s=30 + 20 * degree, color=np.where(degree > 0, "0.45", "0.75"), zorder=2)
     if p <= 80:
         for node in range(p):
             label = str(node if names is None else names[node])
@@ -167,7 +247,7 @@ def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> An
             ax.text(1.07 * x[node], 1.07 * y[node], label, rotation=turn + 180 if left else turn,
                     rotation_mode="anchor", ha="right" if left else "left", va="center",
                     fontsize=9 if p <= 40 else 7)  # fmt: skip
-    for colour, label in (("#2166ac", "positive partial correlation"), ("#b2182b", "negative")):
+    for colour, label in ((POSITIVE, "positive partial correlation"), (NEGATIVE, "negative")):
         ax.plot([], [], color=colour, linewidth=2, label=label)
     ax.legend(loc="upper left", frameon=False, fontsize=9, title=f"{len(pairs)} edges", alignment="left")
     ax.set_aspect("equal")

@@ -212,8 +212,9 @@ class SparsePrecisionCV(SparsePrecision):
         How rows are split; folds of a number are shuffled by `random_state`.
     rule : {'best', '1se'}, default='best'
         'best' takes the best mean; '1se' the fewest edges within one standard error of it.
-    solver, standardize, assume_centered, inner, xi, eigenvalue_bounds, tol, max_iter, time_limit, solver_options,
-    random_state, n_jobs, verbose
+    solver, standardize, assume_centered, inner, xi, eigenvalue_bounds, solver_options
+        As for `SparsePrecision`.
+    tol, max_iter, time_limit, random_state, n_jobs, verbose
         As for `SparsePrecision`.
 
     Attributes
@@ -224,9 +225,10 @@ class SparsePrecisionCV(SparsePrecision):
         Its mean log-likelihood per sample held out.
     cv_results_ : dict of ndarray
         k, mean_score, std_error and split0_score, split1_score, ...
-    precision_, covariance_, location_, edges_, partial_correlations_, objective_, n_iter_, n_refits_, status_,
-    trace_
+    precision_, covariance_, location_, edges_, partial_correlations_
         Of the network chosen, as for `SparsePrecision`.
+    objective_, n_iter_, n_refits_, status_, trace_
+        Of its search.
 
     Examples
     --------
