@@ -4,7 +4,7 @@ CARGO ?= cargo
 BUILD := --locked --workspace
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test attack deny python r parquet bench lint doc
+.PHONY: help demo test attack deny python r parquet bench lint doc docs release
 
 help:
 	@echo 'make demo    simulate data, fit, predict, choose k, draw a path: files in target/demo (seconds, once built)'
@@ -16,7 +16,9 @@ help:
 	@echo 'make parquet the Parquet reader and writer, a feature whose libraries take minutes to build'
 	@echo 'make bench   compare with other libraries (bench/README.md); ARGS=--quick for a subset, ARGS=field for all of them'
 	@echo 'make lint    formatting and lints only'
-	@echo 'make doc     documentation only, to target/doc/ksparse/index.html'
+	@echo 'make doc     documentation of the crates only, to target/doc/ksparse/index.html'
+	@echo 'make docs    the site: guide, gallery, references, to target/site/html/index.html'
+	@echo 'make release VERSION=0.2.0: packages, a commit and a tag; ARGS=--dry-run: all of it on a copy (ARGS="--dry-run --quick": nothing compiled)'
 
 demo:
 	@$(CARGO) run --release --locked --quiet --package ksparse-cli -- demo --dir target/demo
@@ -60,3 +62,10 @@ lint:
 
 doc:
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(BUILD) --no-deps
+
+# Pages are tested by `python` (their blocks, links and examples) and `r`; here they become a site.
+docs: doc
+	CARGO='$(CARGO)' docs/make $(ARGS)
+
+release:
+	CARGO='$(CARGO)' python3 ship/release.py $(VERSION) $(ARGS)

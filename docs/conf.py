@@ -1,5 +1,6 @@
 """How Sphinx makes the site: `make docs` runs it on the copy of the pages that site/build.py prepares."""
 
+import inspect
 from importlib.metadata import version as installed
 
 project = "ksparse"
@@ -48,5 +49,18 @@ def _inherited(app, what, name, obj, skip, options):
     return True if not module.startswith("ksparse") or name.startswith("set_") else skip
 
 
+def _signature(app, what, name, obj, options, signature, returns):
+    """The parameters of a class are those of its __init__, without annotations."""
+    if what != "class":
+        return None
+    try:
+        taken = inspect.signature(obj)
+    except ValueError:  # a kind of dict has none
+        return None
+    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in taken.parameters.values()]
+    return str(taken.replace(parameters=bare, return_annotation=inspect.Signature.empty)), ""
+
+
 def setup(app):
+    app.connect("autodoc-process-signature", _signature)
     app.connect("autodoc-skip-member", _inherited)

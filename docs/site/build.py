@@ -76,7 +76,8 @@ def command_reference() -> None:
     settings = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1"}
 
     def said(*words: str) -> str:
-        return subprocess.run([command, *words, "--help"], env=settings, capture_output=True, text=True, check=True).stdout
+        words = (command, *words, "--help")
+        return subprocess.run(words, env=settings, capture_output=True, text=True, check=True).stdout
 
     overview = said()
     names = re.findall(r"^  (\w+)  ", overview.split("Commands:")[1].split("Options:")[0], flags=re.MULTILINE)
@@ -94,7 +95,8 @@ def r_reference() -> None:
         page += "\nThese pages were made without R, which turns the manual into HTML: see `r/ksparse/man`.\n"
     else:
         for file in sorted((ROOT / "r/ksparse/man").glob("*.Rd")):
-            html = subprocess.run(["R", "CMD", "Rdconv", "--type=html", file], capture_output=True, text=True, check=True)
+            words = ["R", "CMD", "Rdconv", "--type=html", file]
+            html = subprocess.run(words, capture_output=True, text=True, check=True)
             body = re.search(r"<h2[^>]*>.*?</h2>(.*)</div>\s*</body>", html.stdout, re.DOTALL)
             title = re.search(r"<h2[^>]*>(.*?)</h2>", html.stdout, re.DOTALL)
             assert body and title, file

@@ -176,7 +176,10 @@ pub use solver::{Auto, Progress, Solution, Solver, Status};
 pub use sparsity::{SparseRef, Sparsity};
 pub use threads::Threads;
 
-// The README's example is a test too.
+// The README's examples are tests too, and those of the page for newcomers.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/start/rust.md")]
+struct Start;

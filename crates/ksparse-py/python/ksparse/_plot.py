@@ -187,7 +187,7 @@ def _scale(ax: Any, objective: Any, bound: float | None) -> None:
         ax.set_yscale("log")
         return
     ax.ticklabel_format(axis="y", useOffset=False)
-    span = max(high - low, 1e-3 * max(abs(low), abs(high)))
+    span = max(high - low, 1e-3 * max(abs(low), abs(high))) or 1.0
     # Room for the legend above.
     ax.set_ylim((low + high - span) / 2 - 0.08 * span, (low + high + span) / 2 + 0.25 * span)
 

@@ -1,0 +1,102 @@
+"""What is shipped: workflows name what exists, a release writes its version everywhere, the source package is whole."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+
+
+def release(*words):
+    return subprocess.run([sys.executable, ROOT / "ship/release.py", *words], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.stem)
+def test_workflows_name_what_exists(file):
+    yaml = pytest.importorskip("yaml")
+    jobs = yaml.safe_load(file.read_text())["jobs"]
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    oldest = re.search(r'rust-version = "(.+)"', (ROOT / "Cargo.toml").read_text())[1]
+    for name, job in jobs.items():
+        assert "timeout-minutes" in job and set(job.get("needs", [])) <= set(jobs), name
+        for step in job["steps"]:
+            action = step.get("uses", "")
+            assert not action or re.fullmatch(r"[\w-]+/[\w-]+@[\w./-]+", action), action
+            if re.fullmatch(r"dtolnay/rust-toolchain@\d.*", action):
+                assert action.endswith(f"@{oldest}.0")
+            command = step.get("run", "")
+            for target in re.findall(r"\bmake ([a-z]+)", command):
+                assert target in targets, command
+            for path in re.findall(r"(?:^|[\s=./])((?:r|ship|crates)/[\w./-]+)", command):
+                assert (ROOT / path).exists(), command
+            first = command.split(" ")[0]
+            assert "/" not in first or os.access(ROOT / first, os.X_OK), command
+
+
+def test_the_other_files_can_be_read():
+    yaml = pytest.importorskip("yaml")
+    forms = [f".github/ISSUE_TEMPLATE/{name}.yml" for name in ("bug", "wish", "config")]
+    for name in (".pre-commit-config.yaml", "CITATION.cff", *forms):
+        assert yaml.safe_load((ROOT / name).read_text()), name
+    recipe = yaml.safe_load((ROOT / "ship/conda/recipe.yaml").read_text())
+    project = (ROOT / "crates/ksparse-py/pyproject.toml").read_text()
+    needed = re.search(r"^dependencies = \[(.*)\]", project, flags=re.MULTILINE)[1]
+    assert set(re.findall(r'"(.+?)"', needed)) == {word.replace(" ", "") for word in recipe["requirements"]["run"][1:]}
+
+
+def test_the_repository_is_named_in_one_place():
+    word = (ROOT / "ship/repository").read_text().strip()
+    if word != "https://REPOSITORY":
+        pytest.skip("the repository has its address")
+    own = {ROOT / "ship/repository", ROOT / "ship/release.py", Path(__file__)}
+    known = [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *(ROOT / ".github").rglob("*.*"), *(ROOT / "ship").rglob("*.*")]
+    assert [str(file) for file in known if file.is_file() and file not in own and word in file.read_text()] == []
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
+def test_a_dry_run_writes_the_version_into_a_copy_only():
+    before = {name: (ROOT / name).read_bytes() for name in ("Cargo.toml", "Cargo.lock", "CHANGELOG.md", "CITATION.cff")}
+    done = release("97.0.0", "--dry-run", "--no-build")
+    assert done.returncode == 0, done.stderr
+    copy = ROOT / "target/release-dry-run"
+    assert '\nversion = "97.0.0"\n' in (copy / "Cargo.toml").read_text()
+    assert "\nVersion: 97.0.0\n" in (copy / "r/ksparse/DESCRIPTION").read_text()
+    assert re.search(r"## \[Unreleased\]\n\n## \[97.0.0\] - \d{4}-\d\d-\d\d\n", (copy / "CHANGELOG.md").read_text())
+    locked = (copy / "Cargo.lock").read_text()
+    assert re.search(r'name = "ksparse-cli"\nversion = "97.0.0"', locked)
+    assert before == {name: (ROOT / name).read_bytes() for name in before}
+    cargo = shutil.which(os.environ.get("CARGO", "cargo"))
+    if cargo:
+        # The lock file is the one that Cargo would write.
+        words = [cargo, "metadata", "--locked", "--offline", "--no-deps", "--format-version", "1"]
+        assert subprocess.run(words, cwd=copy, capture_output=True).returncode == 0
+
+
+def test_what_is_no_release_is_refused():
+    for version, said in (("0.0.1", "before"), ("1.2", "three numbers"), ("v1.2.3", "three numbers")):
+        done = release(version, "--dry-run", "--no-build")
+        assert done.returncode == 1 and said in done.stderr
+    if "https://REPOSITORY" in (ROOT / "ship/repository").read_text():
+        done = release("97.0.0", "--no-build")
+        assert done.returncode == 1 and ("ship/repository" in done.stderr or "uncommitted" in done.stderr)
+
+
+def test_the_source_package_is_whole(tmp_path):
+    maturin = shutil.which("maturin", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if maturin is None or shutil.which("cargo") is None:
+        pytest.skip("maturin makes it, with cargo")
+    words = [maturin, "sdist", "--manifest-path", ROOT / "crates/ksparse-py/Cargo.toml", "--out", tmp_path]
+    made = subprocess.run(words, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames()}
+    wanted = {"LICENSE-MIT", "LICENSE-APACHE", "PKG-INFO", "README.md", "Cargo.lock", "pyproject.toml",
+              "crates/ksparse/src/lib.rs", "crates/ksparse-py/src/lib.rs", "python/ksparse/__init__.py"}  # fmt: skip
+    assert wanted <= names, wanted - names
