@@ -153,7 +153,7 @@ def build(root: Path, out: Path, quick: bool) -> None:
     clean = out / "clean"
     run(sys.executable, "-m", "venv", clean, at=root)
     run(clean / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, at=root)
-    program = "import ksparse; X, y, w = ksparse.datasets.make_regression(); ksparse.SparseLinearRegression(10).fit(X, y)"
+    program = "import ksparse as s; X, y, w = s.datasets.make_regression(); s.SparseLinearRegression(10).fit(X, y)"
     run(clean / "bin/python", "-c", program, at=out)
     if shutil.which("R"):
         run(root / "r/package", at=root)

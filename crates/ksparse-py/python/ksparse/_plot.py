@@ -107,7 +107,8 @@ def _coefficients(path: PathResult, ax: Any, feature_names: Any, chosen: Any) ->
     for rank, place in enumerate(order):
         named = rank < NAMED
         label = (str(names[used[place]]) if names is not None else f"column {used[place]}") if named else None
-        style: dict[str, Any] = {"linewidth": 1.8} if named else {"linewidth": 0.8, "color": "0.6", "alpha": 0.6, "zorder": 1}
+        faint: dict[str, Any] = {"linewidth": 0.8, "color": "0.6", "alpha": 0.6, "zorder": 1}
+        style: dict[str, Any] = {"linewidth": 1.8} if named else faint
         if named:
             style["color"] = f"C{rank % 10}"
             style["linestyle"] = "-" if rank < 10 else "--"
