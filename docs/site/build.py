@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import browser
 import gallery
 import links
 
@@ -137,9 +138,10 @@ def main() -> None:
     subprocess.run([*sphinx, "-d", SITE / "doctrees", SOURCE, HTML], check=True)
     (HTML / ".nojekyll").touch()
     crates()
-    broken = links.broken_in_site(HTML)
-    if broken:
+    if broken := links.broken_in_site(HTML):
         raise SystemExit("Links that lead nowhere:\n" + "\n".join(broken))
+    if wrong := browser.wrong(HTML):
+        raise SystemExit("Seen in a browser:\n" + "\n".join(wrong))
     print(f"{len(list(HTML.rglob('*.html')))} pages: {(HTML / 'index.html').relative_to(ROOT)}")
 
 
