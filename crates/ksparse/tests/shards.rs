@@ -149,6 +149,8 @@ fn any_number_of_shards_gives_the_fit_over_all_rows() {
             let training = problem.on_all_rows().unwrap();
             let risk = training.risk.reridged(1e-3).unwrap();
             let whole = training.model(&WorkingSet::default().fit(&risk, &Sparsity::new(3)).unwrap());
+            // Flat at 0, Huber's and the robust loss were left without a column by both.
+            assert_eq!(whole.support.len(), 3, "{name}");
             for shards in [1, 2, 7] {
                 let case = Case::new(design, &target, &*loss, shards);
                 let blocks = case.blocks();

@@ -11,24 +11,24 @@
 //!    at that point. Where f has not fallen, half of the list is taken back, then all of it, then half of the step.
 //! 4. When the model knows no exchange that f agrees with, and f is at its minimum on the support, all coordinates are
 //!    looked at again, and the search goes on while that changes the support. Places still vacant then (f may be flat
-//!    where it was looked at, as Huber's loss is at 0) are filled by GraHTP's descent.
+//!    where it was looked at, as Huber's loss is at 0) are filled by slopes, for models to go on from there.
 //!
 //! Refits and exchanges share their looks, so that a search takes some ten of them beside those that lead from 0 to the
 //! minimum. The price is a quadratic model far from its point: where samples are few beside the columns of S it ends
 //! above what `auto` finds, and there `narrowed` is the way.
 
 use super::auto::is_limit;
-use super::descent::{Descent, descend};
 use super::exchange::screen;
 use super::quadratic::Quadratic;
 use super::registry::{Method, Needs};
 use super::run::{Iterate, Run, union};
+use super::swap::Ranking;
 use super::tableau::Tableau;
 use super::{Auto, Limits, Progress, Solution, Solver, Status};
 use crate::error::{Error, Result};
 use crate::linalg::MatrixMut;
 use crate::objective::Objective;
-use crate::restricted::InnerOptions;
+use crate::restricted::{Ended, InnerOptions};
 use crate::sparsity::{SparseRef, Sparsity};
 use faer::Mat;
 use std::ops::ControlFlow;
@@ -119,14 +119,33 @@ fn search(run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
         }
         known = set;
     };
-    // Where f does not bend, a model of it promises nothing: what is vacant is filled by slopes. And where there are
-    // few coordinates at all, f itself is asked once more.
-    let small = run.objective.dim() <= size(run.budget.k) && !run.objective.profile().quadratic;
-    if !is_limit(status) && (small || run.budget.counted(&at.support) < run.budget.k) {
-        let (at, status) = descend(run, at, &Descent::BRISK)?;
+    if is_limit(status) || run.objective.profile().quadratic {
         return run.finish(at, status);
     }
-    run.finish(at, status)
+    let (at, limit) = if run.objective.dim() <= size(run.budget.k) { ask_f(run, at)? } else { (at, None) };
+    run.finish(at, limit.unwrap_or(status))
+}
+
+/// Exchanges one by one, as slopes have it, each tried on f itself, until one fails: where f is flat in places a model
+/// may see nothing of what lies beyond.
+fn ask_f(run: &mut Run, mut at: Iterate) -> Result<(Iterate, Option<Status>)> {
+    loop {
+        let units = run.units(&at)?.map(<[f64]>::to_vec);
+        let ranking = Ranking::new(&run.budget, &at, run.gradient(&at)?, units.as_deref(), 1);
+        let support = ranking.support(&at, 1);
+        let x = run.carry(&at, &support);
+        let tried = InnerOptions { abandon_above: at.value, tolerance: 1e-2, ..InnerOptions::EXACT };
+        let (next, ended) = run.try_refit(support, x, &tried)?;
+        if ended == Ended::Abandoned || next.value >= at.value - TRIFLE * at.value.abs() {
+            return Ok((at, None));
+        }
+        let next = run.refit(next.support, next.x, &InnerOptions::EXACT)?;
+        let limit = run.record(&at, &next, None);
+        at = evaluated(run, next)?;
+        if limit.is_some() {
+            return Ok((at, limit));
+        }
+    }
 }
 
 /// The start as it stands, or zero with the free coordinates near their best, evaluated over all coordinates.
@@ -163,7 +182,28 @@ fn search_on(run: &mut Run, set: &[usize], at: &Iterate) -> Result<(Iterate, Opt
         return by_auto(run, &*part, set, at);
     }
     let here = Look::new(run, set, at.support.clone(), at.x.clone())?;
-    if objective.profile().quadratic { by_auto(run, &here.model, set, at) } else { by_models(run, here) }
+    if objective.profile().quadratic {
+        return by_auto(run, &here.model, set, at);
+    }
+    let (at, limit) = by_models(run, here)?;
+    match filled(run, &at)?.filter(|_| limit.is_none()) {
+        Some(Iterate { support, x, .. }) => by_models(run, Look::new(run, set, support, x)?),
+        None => Ok((at, limit)),
+    }
+}
+
+/// The point with its vacant places filled as slopes have it, where that lowers f: where f does not bend, as Huber's loss
+/// at 0, a model of it promises nothing.
+fn filled(run: &Run, at: &Iterate) -> Result<Option<Iterate>> {
+    let vacant = run.budget.k.saturating_sub(run.budget.counted(&at.support));
+    if vacant == 0 {
+        return Ok(None);
+    }
+    let ranking = Ranking::new(&run.budget, at, run.gradient(at)?, None, vacant);
+    let support = ranking.support(at, vacant.min(ranking.most()));
+    let x = run.carry(at, &support);
+    let next = run.refit(support, x, &InnerOptions { tolerance: 1e-2, ..InnerOptions::EXACT })?;
+    Ok(Some(next).filter(|next| next.value < at.value))
 }
 
 /// What `auto` finds on a function of the working set alone.
