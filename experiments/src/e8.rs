@@ -4,14 +4,14 @@
 //! Science 35, 2020: rows N(0, Sigma) with `Sigma_ij = rho^|i-j|`, `y = x'beta + noise`, the noise such that the
 //! signal-to-noise ratio `beta'Sigma beta / sigma^2` is as given. Scored by the relative test error `(error on new
 //! rows) / sigma^2`, which is 1 for the truth. There tuning is on a validation set of n further rows; here all methods
-//! have the n rows alone and the same five folds.
+//! have the n rows alone and the same folds, as many and as often dealt as the default has it.
 
 mod lasso;
 
 use crate::frame::{Cell, Curves, Experiment, Figure, Finding, Page, Result, Row, Settings, Verdict, cpu, summarise};
 use ksparse::design::Dense;
 use ksparse::loss::Squared;
-use ksparse::select::{Choose, Folds, Problem};
+use ksparse::select::{Choose, Deal, Problem};
 use ksparse::{Auto, LinearModel};
 use ksparse_plot::{Axis, Grid};
 use rand::{Rng, SeedableRng};
@@ -23,7 +23,6 @@ const METHODS: [&str; 3] = ["chosen", "lasso", "relaxed"];
 const MEASURES: [&str; 2] = ["relative_error", "nonzeros"];
 /// Signal-to-noise ratios, in hundredths.
 const RATIOS: [usize; 10] = [5, 9, 14, 25, 42, 71, 122, 207, 352, 600];
-const FOLDS: usize = 5;
 /// Coefficients that matter.
 const SIGNALS: usize = 5;
 
@@ -158,7 +157,7 @@ impl Experiment for ModelChoice {
     fn run(&self, cell: &Cell, _settings: &Settings) -> Result<Vec<Row>> {
         let Some(drawn) = Drawn::of(cell) else { return Ok(Vec::new()) };
         let (x, y, variance) = drawn.draw(cell.seed)?;
-        let folds = Folds::seeded(drawn.n, FOLDS, cell.seed)?;
+        let folds = Deal::of(drawn.n).out(drawn.n, None, cell.seed)?;
         let loss = Squared::default();
         let (chosen, seconds) = cpu(|| Choose::default().fit(&Problem::new(&x, &y, &loss), &folds, &Auto::default()));
         let (rivals, rival_seconds) = cpu(|| lasso::chosen(&x, &y, &folds));
@@ -246,7 +245,7 @@ fn setting(rows: &[Row]) -> Vec<String> {
     vec![format!(
         "Rows N(0, Sigma), Sigma_ij = rho^|i-j|, rho 0, 0.35, 0.7; coefficients of types 1, 2, 3 and 5 (five that \
          matter; 3: from 10 to 0.5; 5: the rest decays); signal-to-noise 0.05 to 6; {} replicas. All methods are tuned \
-         on the same {FOLDS} folds: \"chosen\" is this library's default choice of k and two ridges, the lasso has \
+         on the same folds (five, dealt three times below 250 rows): \"chosen\" is this library's default choice of k and two ridges, the lasso has \
          fifty penalties, the relaxed lasso ten mixtures with least squares beside. The error is exact, from the true \
          coefficients.",
         seeds.len()

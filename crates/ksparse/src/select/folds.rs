@@ -29,7 +29,7 @@ pub struct Deal {
 /// errors fell from .29 to .27 (riboflavin), .15 to .14 (colon), .074 to .064 (prostate) and .20 to .19 (arcene).
 const FEW_ROWS: usize = 250;
 /// From so many rows on three folds tell as much as five do below.
-const MANY_ROWS: usize = 1000;
+pub(super) const MANY_ROWS: usize = 1000;
 
 impl Deal {
     /// How rows are dealt unless something else is asked for.

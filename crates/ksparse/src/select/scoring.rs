@@ -305,6 +305,7 @@ impl Scoring<'_, '_, '_> {
             return Err(Error::Data(problem.to_string()));
         }
         let table = CvTable::new(self.scorer.metric, used, cells)?.preferring(&self.preferred());
+        let table = table.of_rows(self.scorer.problems[0].target.len());
         Ok((nothing.into_iter().fold(table, CvTable::scaled), keys))
     }
 }
