@@ -114,6 +114,9 @@ def copied(root: Path) -> Path:
         if (root / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, copy / name)
+    # A repository of its own: scripts ask git which files are theirs.
+    for words in (["init", "--quiet"], ["add", "--all"]):
+        subprocess.run(["git", *words], cwd=copy, check=True)
     return copy
 
 
