@@ -7,7 +7,7 @@ import ksparse
 import matplotlib.pyplot as plt
 import numpy as np
 
-X, y, _ = ksparse.datasets.make_classification(400, 100, 5, random_state=3)
+X, y, _ = ksparse.datasets.make_classification(300, 60, 5, random_state=3)
 alphas = np.geomspace(3e-3, 0.3, 5)
 found, bounds = [], []
 for alpha in alphas:
@@ -20,5 +20,5 @@ figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.plot(alphas, found, marker="o", markersize=4, label="f of the model found")
 ax.plot(alphas, bounds, marker="v", markersize=4, color="C3", label="no model of five columns is below")
 ax.fill_between(alphas, bounds, found, alpha=0.15)
-ax.set(xscale="log", xlabel="alpha, the ridge", ylabel="f", title="Logistic regression, 5 of 100 columns")
+ax.set(xscale="log", xlabel="alpha, the ridge", ylabel="f", title="Logistic regression, 5 of 60 columns")
 ax.legend(frameon=False)
