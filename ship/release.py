@@ -146,8 +146,8 @@ def build(root: Path, out: Path, quick: bool) -> None:
     run(cargo, "tree", "--depth", "0", at=unpacked)
     if quick:
         return
-    # As a user without a wheel for their system does, in a clean environment. It is to be seen that it builds and works,
-    # not how fast it is: little is optimised.
+    # As a user without a wheel for their system does, in a clean environment. It is to be seen that it builds and
+    # works, not how fast it is: little is optimised.
     settings = {"CARGO_TARGET_DIR": str(ROOT / "target/ship"), "CARGO_PROFILE_RELEASE_LTO": "off",
                 "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1"}  # fmt: skip
     run(*pip, "wheel", "--no-deps", "--wheel-dir", out, sources, at=out, **settings)
