@@ -14,8 +14,8 @@ pub enum Rule {
     #[default]
     Best,
     /// The smallest k nearly as good as the best, means smoothed over neighbouring k: within a tenth of a standard
-    /// error, or from 1000 rows on within 1 % of what the best gains over a model without features; of ridges to select
-    /// under a strong one unless that is clearly worse. Predicts as well or better, with fewer features.
+    /// error, or within 1 % (of fewer than 1000 rows, 0.1 %) of what the best gains over a model without features; of
+    /// ridges to select under a strong one unless that is clearly worse. Predicts as well or better, with fewer features.
     Lean,
     /// The smallest k (then the largest lambda) whose mean is within one standard error of the best.
     OneStandardError,
@@ -61,6 +61,9 @@ impl Rule {
     }
 }
 
+/// Of the share of what the best gains, this much counts where rows are few. (Nothing would let k run up on data
+/// without noise.)
+const FEW: f64 = 0.1;
 /// A ridge is nearly as good as any when it comes so many standard errors near.
 const CLOSE: f64 = 0.5;
 /// How a cell and its next, second and third neighbours count when means are smoothed, and the most that a neighbour
@@ -215,7 +218,8 @@ impl CvTable {
             Rule::OneStandardError => self.cells[least].standard_error,
             _ => self.cells[least].noise,
         };
-        let slack = (errors * error).max(if self.many_rows { share * gain } else { 0.0 });
+        let share = if self.many_rows { share } else { FEW * share };
+        let slack = (errors * error).max(share * gain);
         let bound = costs[least] + slack + self.rounding();
         let near = || eligible.iter().copied().filter(|&c| costs[c] <= bound);
         let smallest = near().map(|c| self.cells[c].k).min();
