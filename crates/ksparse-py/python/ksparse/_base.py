@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._device import DeviceMatrix
 from ._names import OtherNames
+from ._parameters import Columns
 from ._progress import Watcher
 from ._results import Progress
 from ._validation import (
@@ -54,51 +55,15 @@ ADVICE = {
 }
 
 
-class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # type: ignore[misc]
     """At most k coefficients of a linear predictor; subclasses choose the loss and say what a prediction is."""
 
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        solver: str = "auto",
-        alpha: float = 0.0,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        keep: Any = None,
-        groups: Any = None,
-        nonnegative: bool = False,
-        bounds: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.k = k
-        self.solver = solver
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.keep = keep
-        self.groups = groups
-        self.nonnegative = nonnegative
-        self.bounds = bounds
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.certify = certify
-        self.device = device
-        self.verbose = verbose
+    # What not all of them have.
+    k: int | float | None
+    alpha: float
+    fit_intercept: bool
+    groups: Any
+    warm_start: bool
 
     # The loss, by the core's name, and its parameter.
 

@@ -3,85 +3,28 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_scalar, compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import Prepared, SparseLinearModel
 from ._docs import documented
-from ._validation import TAKES, check_weights, validate
+from ._labels import numbered, weighed
+from ._parameters import ClassWeight, Fit, parameters
+from ._validation import TAKES, validate
 
 
-class SparseClassifier(ClassifierMixin, SparseLinearModel):  # type: ignore[misc]
+class SparseClassifier(ClassifierMixin, SparseLinearModel, ClassWeight):  # type: ignore[misc]
     """Two classes by one linear predictor, more by one against the rest for each class."""
-
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        solver: str = "auto",
-        alpha: float = 1e-5,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Mapping[Any, float] | str | None = None,
-        keep: Any = None,
-        groups: Any = None,
-        nonnegative: bool = False,
-        bounds: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            k,
-            solver=solver,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            standardize=standardize,
-            keep=keep,
-            groups=groups,
-            nonnegative=nonnegative,
-            bounds=bounds,
-            tol=tol,
-            max_iter=max_iter,
-            time_limit=time_limit,
-            solver_options=solver_options,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            warm_start=warm_start,
-            certify=certify,
-            device=device,
-            verbose=verbose,
-        )
-        self.class_weight = class_weight
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         X, y = validate(self, X, y, **TAKES)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
-                f"{self.classes_[0]!r}"
-            )
-        weights = check_weights(sample_weight, X.shape[0])
-        if self.class_weight is not None:
-            # scikit-learn's own rules, 'balanced' included; then one factor per sample.
-            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-            weights = np.ascontiguousarray(factors[codes] * (1.0 if weights is None else weights))
+        self.classes_, codes = numbered(y)
+        weights = weighed(self.class_weight, self.classes_, codes, y, sample_weight)
         # -1 and +1: for the second class if there are two, for each class against the others if there are more.
         positive = range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
         return X, [np.where(codes == code, 1.0, -1.0) for code in positive], weights
@@ -120,7 +63,8 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):  # type: ignore[misc
 
 
 @documented
-class SparseSVC(SparseClassifier):
+@parameters
+class SparseSVC(SparseClassifier, Fit):
     """A linear support vector machine with at most k coefficients.
 
     Minimises, over coefficients w with at most k non-zeros and an intercept b, for labels y_i = -1 and +1::
@@ -146,61 +90,15 @@ class SparseSVC(SparseClassifier):
     (1, 200)
     """
 
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        loss: str = "squared_hinge",
-        solver: str = "auto",
-        alpha: float = 1e-5,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Mapping[Any, float] | str | None = None,
-        keep: Any = None,
-        groups: Any = None,
-        nonnegative: bool = False,
-        bounds: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            k,
-            solver=solver,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            standardize=standardize,
-            class_weight=class_weight,
-            keep=keep,
-            groups=groups,
-            nonnegative=nonnegative,
-            bounds=bounds,
-            tol=tol,
-            max_iter=max_iter,
-            time_limit=time_limit,
-            solver_options=solver_options,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            warm_start=warm_start,
-            certify=certify,
-            device=device,
-            verbose=verbose,
-        )
-        self.loss = loss
+    loss: str = "squared_hinge"
 
     def _loss(self) -> tuple[str, float | None]:
         return hinge_name(self.loss), None
 
 
 @documented
-class SparseHuberClassifier(SparseClassifier):
+@parameters
+class SparseHuberClassifier(SparseClassifier, Fit):
     """A linear classifier by the smoothed hinge loss, with at most k coefficients.
 
     Minimises, over coefficients w with at most k non-zeros and an intercept b, for labels y_i = -1 and +1::
@@ -226,54 +124,7 @@ class SparseHuberClassifier(SparseClassifier):
     5
     """
 
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        gamma: float = 0.25,
-        solver: str = "auto",
-        alpha: float = 1e-5,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Mapping[Any, float] | str | None = None,
-        keep: Any = None,
-        groups: Any = None,
-        nonnegative: bool = False,
-        bounds: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            k,
-            solver=solver,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            standardize=standardize,
-            class_weight=class_weight,
-            keep=keep,
-            groups=groups,
-            nonnegative=nonnegative,
-            bounds=bounds,
-            tol=tol,
-            max_iter=max_iter,
-            time_limit=time_limit,
-            solver_options=solver_options,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            warm_start=warm_start,
-            certify=certify,
-            device=device,
-            verbose=verbose,
-        )
-        self.gamma = gamma
+    gamma: float = 0.25
 
     def _loss(self) -> tuple[str, float | None]:
         return "huber", positive_gamma(self.gamma)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from . import _core
 from ._base import Callback
 from ._docs import documented
 from ._joint import JointCrossValidated, SparseJointModel
+from ._parameters import Given, parameters
 from ._validation import TAKES, check_weights, validate
 
 if TYPE_CHECKING:
@@ -55,11 +55,12 @@ def _numeric(frame: Any) -> bool:
     return all(kind.kind != "b" for kind in frame.dtypes)
 
 
+@parameters
 class _Cox(SparseJointModel):
     """Fits and predictions of survival times."""
 
     _SCORES = ("concordance", "deviance")
-    ties: str
+    ties: str = "efron"
 
     def fit(  # type: ignore[override]
         self,
@@ -207,7 +208,8 @@ class _Cox(SparseJointModel):
 
 
 @documented
-class SparseCoxRegression(_Cox):
+@parameters
+class SparseCoxRegression(_Cox, Given):
     """Cox regression of survival times with at most k coefficients.
 
     Minimises, over coefficients w with at most k non-zeros::
@@ -246,41 +248,9 @@ class SparseCoxRegression(_Cox):
     (array([3, 8]), True)
     """
 
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        ties: str = "efron",
-        solver: str = "auto",
-        alpha: float = 1e-5,
-        standardize: bool = False,
-        keep: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.k = k
-        self.ties = ties
-        self.solver = solver
-        self.alpha = alpha
-        self.standardize = standardize
-        self.keep = keep
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
-
 
 @documented
+@parameters
 class SparseCoxRegressionCV(JointCrossValidated, _Cox):
     """Cox regression of survival times with at most k coefficients, k and alpha chosen by cross-validation.
 
@@ -302,42 +272,3 @@ class SparseCoxRegressionCV(JointCrossValidated, _Cox):
         The labels of the strata.
     {attributes}
     """
-
-    def __init__(
-        self,
-        ks: Any = None,
-        *,
-        alphas: Any = None,
-        cv: Any = None,
-        scoring: str | None = None,
-        rule: str = "best",
-        ties: str = "efron",
-        solver: str = "auto",
-        standardize: bool = False,
-        keep: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.ks = ks
-        self.alphas = alphas
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.ties = ties
-        self.solver = solver
-        self.standardize = standardize
-        self.keep = keep
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose

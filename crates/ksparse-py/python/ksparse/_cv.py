@@ -2,71 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ._classifiers import SparseClassifier, hinge_name, positive_gamma
 from ._docs import documented
 from ._logistic import Probabilities
-from ._regression import SparseLinearRegression, SparseRegression
+from ._parameters import parameters
+from ._regression import SparseRegression
 from ._search import CrossValidated
 
 
-class SparseRegressionCV(CrossValidated, SparseRegression):  # type: ignore[misc]
-    """The constructor of regressions that choose k and alpha."""
-
-    def __init__(
-        self,
-        ks: Any = None,
-        *,
-        alphas: Any = None,
-        refit_alphas: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
-        rule: str = "lean",
-        resamples: int = 0,
-        ensemble: bool = False,
-        solver: str = "auto",
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        keep: Any = None,
-        groups: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.ks = ks
-        self.alphas = alphas
-        self.refit_alphas = refit_alphas
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.resamples = resamples
-        self.ensemble = ensemble
-        self.solver = solver
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.keep = keep
-        self.groups = groups
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.certify = certify
-        self.device = device
-        self.verbose = verbose
-
-
 @documented
-class SparseLinearRegressionCV(SparseRegressionCV, SparseLinearRegression):  # type: ignore[misc]
+@parameters
+class SparseLinearRegressionCV(CrossValidated, SparseRegression):  # type: ignore[misc]
     """Least squares with at most k coefficients, k and the ridges chosen by cross-validation.
 
     The objective is that of `SparseLinearRegression`. Without arguments, k and two ridges are chosen: one
@@ -97,63 +43,9 @@ class SparseLinearRegressionCV(SparseRegressionCV, SparseLinearRegression):  # t
         return "squared", None
 
 
-class SparseClassifierCV(CrossValidated, SparseClassifier):  # type: ignore[misc]
-    """The constructor of classifiers that choose k and the ridges."""
-
-    def __init__(
-        self,
-        ks: Any = None,
-        *,
-        alphas: Any = None,
-        refit_alphas: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
-        rule: str = "lean",
-        resamples: int = 0,
-        ensemble: bool = False,
-        solver: str = "auto",
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Mapping[Any, float] | str | None = None,
-        keep: Any = None,
-        groups: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.ks = ks
-        self.alphas = alphas
-        self.refit_alphas = refit_alphas
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.resamples = resamples
-        self.ensemble = ensemble
-        self.solver = solver
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.keep = keep
-        self.groups = groups
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.certify = certify
-        self.device = device
-        self.verbose = verbose
-
-
 @documented
-class SparseLogisticRegressionCV(Probabilities, SparseClassifierCV):  # type: ignore[misc]
+@parameters
+class SparseLogisticRegressionCV(Probabilities, CrossValidated, SparseClassifier):  # type: ignore[misc]
     """Logistic regression with at most k coefficients, k and the ridges chosen by cross-validation.
 
     The objective is that of `SparseLogisticRegression`. Without arguments, k and two ridges are chosen: one
@@ -182,7 +74,8 @@ class SparseLogisticRegressionCV(Probabilities, SparseClassifierCV):  # type: ig
 
 
 @documented
-class SparseSVCCV(SparseClassifierCV):
+@parameters
+class SparseSVCCV(CrossValidated, SparseClassifier):  # type: ignore[misc]
     """A linear support vector machine with at most k coefficients, k and the ridges chosen by cross-validation.
 
     The objective is that of `SparseSVC`; see `SparseLogisticRegressionCV` for the choice.
@@ -196,67 +89,15 @@ class SparseSVCCV(SparseClassifierCV):
     {attributes}
     """
 
-    def __init__(
-        self,
-        ks: Any = None,
-        *,
-        loss: str = "squared_hinge",
-        alphas: Any = None,
-        refit_alphas: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
-        rule: str = "lean",
-        resamples: int = 0,
-        ensemble: bool = False,
-        solver: str = "auto",
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Mapping[Any, float] | str | None = None,
-        keep: Any = None,
-        groups: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            ks,
-            alphas=alphas,
-            refit_alphas=refit_alphas,
-            cv=cv,
-            scoring=scoring,
-            rule=rule,
-            resamples=resamples,
-            ensemble=ensemble,
-            solver=solver,
-            fit_intercept=fit_intercept,
-            standardize=standardize,
-            class_weight=class_weight,
-            keep=keep,
-            groups=groups,
-            tol=tol,
-            max_iter=max_iter,
-            time_limit=time_limit,
-            solver_options=solver_options,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            certify=certify,
-            device=device,
-            verbose=verbose,
-        )
-        self.loss = loss
+    loss: str = "squared_hinge"
 
     def _loss(self) -> tuple[str, float | None]:
         return hinge_name(self.loss), None
 
 
 @documented
-class SparseHuberClassifierCV(SparseClassifierCV):
+@parameters
+class SparseHuberClassifierCV(CrossValidated, SparseClassifier):  # type: ignore[misc]
     """A linear classifier by the smoothed hinge loss with at most k coefficients, k and the ridges chosen by
     cross-validation.
 
@@ -271,60 +112,7 @@ class SparseHuberClassifierCV(SparseClassifierCV):
     {attributes}
     """
 
-    def __init__(
-        self,
-        ks: Any = None,
-        *,
-        gamma: float = 0.25,
-        alphas: Any = None,
-        refit_alphas: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
-        rule: str = "lean",
-        resamples: int = 0,
-        ensemble: bool = False,
-        solver: str = "auto",
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Mapping[Any, float] | str | None = None,
-        keep: Any = None,
-        groups: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            ks,
-            alphas=alphas,
-            refit_alphas=refit_alphas,
-            cv=cv,
-            scoring=scoring,
-            rule=rule,
-            resamples=resamples,
-            ensemble=ensemble,
-            solver=solver,
-            fit_intercept=fit_intercept,
-            standardize=standardize,
-            class_weight=class_weight,
-            keep=keep,
-            groups=groups,
-            tol=tol,
-            max_iter=max_iter,
-            time_limit=time_limit,
-            solver_options=solver_options,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            certify=certify,
-            device=device,
-            verbose=verbose,
-        )
-        self.gamma = gamma
+    gamma: float = 0.25
 
     def _loss(self) -> tuple[str, float | None]:
         return "huber", positive_gamma(self.gamma)

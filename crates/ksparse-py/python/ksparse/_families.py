@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_scalar
 
 from ._base import Prepared
-from ._cv import SparseRegressionCV
 from ._docs import documented
-from ._regression import SparseRegression
+from ._parameters import parameters
+from ._regression import RegressionFit, SparseRegression
+from ._search import CrossValidated
 
 
 class LogLink:
@@ -31,10 +31,11 @@ class LogLink:
         return {**super()._more_tags(), "requires_positive_y": True}  # type: ignore[misc]
 
 
+@parameters
 class Width:
     """The width of the robust loss: given, or by the spread of the target."""
 
-    width: Any
+    width: float | None = None
 
     def _loss(self) -> tuple[str, float | None]:
         return "robust", self._width
@@ -52,7 +53,8 @@ class Width:
 
 
 @documented
-class SparsePoissonRegression(LogLink, SparseRegression):
+@parameters
+class SparsePoissonRegression(LogLink, SparseRegression, RegressionFit):
     """Poisson regression of counts with at most k coefficients.
 
     Minimises, over coefficients w with at most k non-zeros and an intercept b, with z_i = x_i'w + b::
@@ -84,57 +86,15 @@ class SparsePoissonRegression(LogLink, SparseRegression):
     array([3, 8])
     """
 
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        solver: str = "auto",
-        alpha: float = 1e-5,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        keep: Any = None,
-        groups: Any = None,
-        nonnegative: bool = False,
-        bounds: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            k,
-            solver=solver,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            standardize=standardize,
-            keep=keep,
-            groups=groups,
-            nonnegative=nonnegative,
-            bounds=bounds,
-            tol=tol,
-            max_iter=max_iter,
-            time_limit=time_limit,
-            solver_options=solver_options,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            warm_start=warm_start,
-            certify=certify,
-            device=device,
-            verbose=verbose,
-        )
+    alpha: float = 1e-5
 
     def _loss(self) -> tuple[str, float | None]:
         return "poisson", None
 
 
 @documented
-class SparseGammaRegression(LogLink, SparseRegression):
+@parameters
+class SparseGammaRegression(LogLink, SparseRegression, RegressionFit):
     """Gamma regression of positive numbers with at most k coefficients.
 
     Minimises, over coefficients w with at most k non-zeros and an intercept b, with z_i = x_i'w + b::
@@ -162,7 +122,8 @@ class SparseGammaRegression(LogLink, SparseRegression):
 
 
 @documented
-class SparseRobustRegression(Width, SparseRegression):
+@parameters
+class SparseRobustRegression(Width, SparseRegression, RegressionFit):
     """Huber's robust regression with at most k coefficients.
 
     Minimises, over coefficients w with at most k non-zeros and an intercept b, with z_i = x_i'w + b::
@@ -185,61 +146,14 @@ class SparseRobustRegression(Width, SparseRegression):
     {attributes}
     """
 
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        width: float | None = None,
-        solver: str = "auto",
-        alpha: float = 0.0,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        keep: Any = None,
-        groups: Any = None,
-        nonnegative: bool = False,
-        bounds: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            k,
-            solver=solver,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            standardize=standardize,
-            keep=keep,
-            groups=groups,
-            nonnegative=nonnegative,
-            bounds=bounds,
-            tol=tol,
-            max_iter=max_iter,
-            time_limit=time_limit,
-            solver_options=solver_options,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            warm_start=warm_start,
-            certify=certify,
-            device=device,
-            verbose=verbose,
-        )
-        self.width = width
-
 
 @documented
-class SparsePoissonRegressionCV(LogLink, SparseRegressionCV):  # type: ignore[misc]
+@parameters
+class SparsePoissonRegressionCV(LogLink, CrossValidated, SparseRegression):  # type: ignore[misc]
     """Poisson regression of counts with at most k coefficients, k and alpha chosen by cross-validation.
 
     The objective is that of `SparsePoissonRegression`. Every fold solves the whole grid of k and alpha, each solution
-    from its neighbours; the
-    folds run in parallel.
+    from its neighbours; the folds run in parallel.
 
 
     Parameters
@@ -260,12 +174,12 @@ class SparsePoissonRegressionCV(LogLink, SparseRegressionCV):  # type: ignore[mi
 
 
 @documented
-class SparseGammaRegressionCV(LogLink, SparseRegressionCV):  # type: ignore[misc]
+@parameters
+class SparseGammaRegressionCV(LogLink, CrossValidated, SparseRegression):  # type: ignore[misc]
     """Gamma regression of positive numbers with at most k coefficients, k and alpha chosen by cross-validation.
 
     The objective is that of `SparseGammaRegression`. Every fold solves the whole grid of k and alpha, each solution
-    from its neighbours; the
-    folds run in parallel.
+    from its neighbours; the folds run in parallel.
 
 
     Parameters
@@ -286,12 +200,12 @@ class SparseGammaRegressionCV(LogLink, SparseRegressionCV):  # type: ignore[misc
 
 
 @documented
-class SparseRobustRegressionCV(Width, SparseRegressionCV):  # type: ignore[misc]
+@parameters
+class SparseRobustRegressionCV(Width, CrossValidated, SparseRegression):  # type: ignore[misc]
     """Huber's robust regression with at most k coefficients, k and alpha chosen by cross-validation.
 
     The objective is that of `SparseRobustRegression`. Every fold solves the whole grid of k and alpha, each solution
-    from its neighbours; the
-    folds run in parallel.
+    from its neighbours; the folds run in parallel.
 
 
     Parameters
@@ -306,56 +220,3 @@ class SparseRobustRegressionCV(Width, SparseRegressionCV):  # type: ignore[misc]
         The intercept.
     {attributes}
     """
-
-    def __init__(
-        self,
-        ks: Any = None,
-        *,
-        alphas: Any = None,
-        refit_alphas: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
-        rule: str = "lean",
-        resamples: int = 0,
-        ensemble: bool = False,
-        width: float | None = None,
-        solver: str = "auto",
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        keep: Any = None,
-        groups: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            ks,
-            alphas=alphas,
-            refit_alphas=refit_alphas,
-            cv=cv,
-            scoring=scoring,
-            rule=rule,
-            resamples=resamples,
-            ensemble=ensemble,
-            solver=solver,
-            fit_intercept=fit_intercept,
-            standardize=standardize,
-            keep=keep,
-            groups=groups,
-            tol=tol,
-            max_iter=max_iter,
-            time_limit=time_limit,
-            solver_options=solver_options,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            certify=certify,
-            device=device,
-            verbose=verbose,
-        )
-        self.width = width

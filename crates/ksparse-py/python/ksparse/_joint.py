@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 
 from . import _core
 from ._base import Callback, SparseLinearModel
+from ._labels import numbered, weighed
+from ._parameters import ClassWeight, Compared
 from ._progress import Watcher
 from ._search import KS, _ranks, _ridges, splits_of
-from ._validation import as_design, check_alpha, check_k, check_ks, seed
+from ._validation import TAKES, as_design, check_alpha, check_k, check_ks, validate
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ._core import JointData, JointModel
 
 
@@ -24,39 +28,6 @@ class SparseJointModel(SparseLinearModel):
     #: k counts columns, whatever the number of outputs.
     groups = None
     warm_start = False
-
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        solver: str = "auto",
-        alpha: float = 1e-5,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        keep: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.k = k
-        self.solver = solver
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.keep = keep
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
 
     def _observed(self, kind: str, weights: NDArray[np.float64] | None, **given: Any) -> JointData:
         """A description for the core, without the design."""
@@ -94,16 +65,71 @@ class SparseJointModel(SparseLinearModel):
         self._thresholds = found["thresholds"]
 
 
-class JointCrossValidated:
-    """The choice of k and alpha beside such an estimator."""
+class SparseJointClassifier(ClassifierMixin, SparseJointModel, ClassWeight):  # type: ignore[misc]
+    """Classes of which all probabilities are modelled together."""
 
-    ks: Any
-    alphas: Any
-    cv: Any
-    scoring: Any
-    rule: str
-    random_state: Any
-    verbose: int
+    _SCORES = ("deviance", "error")
+    #: The loss, by the core's name.
+    _KIND: str
+
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, callback: Callback | None = None
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The data.
+        y : array-like of shape (n_samples,)
+            Labels, numbers or strings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights; integers mean repeated samples. Those of `class_weight` are multiplied in.
+        groups : array-like of shape (n_samples,), default=None
+            For splitters that keep groups of samples together.
+        callback : callable, default=None
+            Called once per iteration with a `Progress`; returning True or raising StopIteration ends the fit.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = validate(self, X, y, **TAKES)
+        self.classes_, codes = self._ordered(*numbered(y))
+        weights = weighed(self.class_weight, self.classes_, codes, y, sample_weight)
+        classes = np.ascontiguousarray(codes, dtype=np.int64)
+        data = self._observed(self._KIND, weights, classes=classes, count=len(self.classes_))
+        self._fit(X, data, codes, groups, callback)
+        return self
+
+    def _ordered(self, found: NDArray[Any], codes: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """The classes and the samples' in another order than that of the labels."""
+        return found, codes
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict class labels: the most probable.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        # The probabilities first: they say if there is no model yet.
+        best = self.predict_proba(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities of the classes."""
+        raise NotImplementedError
+
+
+class JointCrossValidated(Compared):
+    """The choice of k and alpha beside such an estimator."""
 
     def _fit(self: Any, X: Any, data: JointData, labels: Any, groups: Any, callback: Callback | None) -> None:
         if self.rule not in ("best", "lean", "1se"):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from ._labels import numbered
 from ._names import OtherNames
+from ._parameters import Edges, Size, parameters
 from ._precision import SparsePrecision
 from ._validation import validate
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class SparseLDA(OtherNames, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@parameters
+class SparseLDA(OtherNames, ClassifierMixin, BaseEstimator, Edges, Size):  # type: ignore[misc]
     """Classes by their means and a shared precision matrix of at most k edges.
 
     The score of class l is ``x'O m_l - m_l'O m_l / 2 + log pi_l``, with means m_l, frequencies pi_l and a precision
@@ -67,37 +68,6 @@ class SparseLDA(OtherNames, ClassifierMixin, BaseEstimator):  # type: ignore[mis
     (4, True)
     """
 
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        solver: str = "auto",
-        standardize: bool = True,
-        inner: str | None = None,
-        xi: float | None = None,
-        eigenvalue_bounds: tuple[float, float] | None = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.k = k
-        self.solver = solver
-        self.standardize = standardize
-        self.inner = inner
-        self.xi = xi
-        self.eigenvalue_bounds = eigenvalue_bounds
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the rule.
 
@@ -114,13 +84,7 @@ class SparseLDA(OtherNames, ClassifierMixin, BaseEstimator):  # type: ignore[mis
             The fitted estimator.
         """
         X, y = validate(self, X, y, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "SparseLDA needs samples of at least 2 classes in the data, but the data contains only one class: "
-                f"{self.classes_[0]!r}"
-            )
+        self.classes_, codes = numbered(y, "SparseLDA")
         counts = np.bincount(codes)
         self.priors_ = counts / counts.sum()
         self.means_ = np.array([X[codes == code].mean(axis=0) for code in range(len(self.classes_))])

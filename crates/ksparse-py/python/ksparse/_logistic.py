@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._classifiers import SparseClassifier
 from ._docs import documented
+from ._parameters import Fit, parameters
 from ._validation import positive_scale
 
 
@@ -58,7 +58,8 @@ class Probabilities:
 
 
 @documented
-class SparseLogisticRegression(Probabilities, SparseClassifier):
+@parameters
+class SparseLogisticRegression(Probabilities, SparseClassifier, Fit):
     """Logistic regression with at most k coefficients.
 
     Minimises, over coefficients w with at most k non-zeros and an intercept b, for labels y_i = -1 and +1::
@@ -87,54 +88,7 @@ class SparseLogisticRegression(Probabilities, SparseClassifier):
     (500, 2)
     """
 
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        scale: float = 1.0,
-        solver: str = "auto",
-        alpha: float = 1e-5,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        class_weight: Mapping[Any, float] | str | None = None,
-        keep: Any = None,
-        groups: Any = None,
-        nonnegative: bool = False,
-        bounds: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            k,
-            solver=solver,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            standardize=standardize,
-            class_weight=class_weight,
-            keep=keep,
-            groups=groups,
-            nonnegative=nonnegative,
-            bounds=bounds,
-            tol=tol,
-            max_iter=max_iter,
-            time_limit=time_limit,
-            solver_options=solver_options,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            warm_start=warm_start,
-            certify=certify,
-            device=device,
-            verbose=verbose,
-        )
-        self.scale = scale
+    scale: float = 1.0
 
     def _loss(self) -> tuple[str, float | None]:
         return "logistic", positive_scale(self.scale)

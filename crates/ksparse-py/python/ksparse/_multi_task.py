@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +11,14 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from ._base import Callback
 from ._docs import documented
 from ._joint import JointCrossValidated, SparseJointModel
+from ._parameters import Given, Intercept, parameters
 from ._validation import TAKES, check_weights, validate
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class _MultiTask(MultiOutputMixin, RegressorMixin, SparseJointModel):  # type: ignore[misc]
+class _MultiTask(MultiOutputMixin, RegressorMixin, SparseJointModel, Intercept):  # type: ignore[misc]
     """Fits and predictions of several responses."""
 
     _SCORES = ("mse", "deviance")
@@ -78,7 +78,8 @@ class _MultiTask(MultiOutputMixin, RegressorMixin, SparseJointModel):  # type: i
 
 
 @documented
-class SparseMultiTaskRegression(_MultiTask):
+@parameters
+class SparseMultiTaskRegression(_MultiTask, Given):
     """Least squares for several responses on at most k columns.
 
     Minimises, over a row of coefficients per response, all of them over the same k columns::
@@ -108,41 +109,11 @@ class SparseMultiTaskRegression(_MultiTask):
     array([ 7, 30])
     """
 
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        solver: str = "auto",
-        alpha: float = 0.0,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        keep: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.k = k
-        self.solver = solver
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.keep = keep
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
+    alpha: float = 0.0
 
 
 @documented
+@parameters
 class SparseMultiTaskRegressionCV(JointCrossValidated, _MultiTask):
     """Least squares for several responses on at most k columns, k and alpha chosen by cross-validation.
 
@@ -160,42 +131,3 @@ class SparseMultiTaskRegressionCV(JointCrossValidated, _MultiTask):
         The intercepts.
     {attributes}
     """
-
-    def __init__(
-        self,
-        ks: Any = None,
-        *,
-        alphas: Any = None,
-        cv: Any = None,
-        scoring: str | None = None,
-        rule: str = "best",
-        solver: str = "auto",
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        keep: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.ks = ks
-        self.alphas = alphas
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.solver = solver
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.keep = keep
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose

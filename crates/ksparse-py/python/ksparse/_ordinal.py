@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 
-from ._base import Callback
 from ._docs import documented
-from ._joint import JointCrossValidated, SparseJointModel
-from ._validation import TAKES, check_weights, validate
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._joint import JointCrossValidated, SparseJointClassifier
+from ._parameters import Given, parameters
 
 
-class _Ordinal(ClassifierMixin, SparseJointModel):  # type: ignore[misc]
+@parameters
+class _Ordinal(SparseJointClassifier):
     """Fits and predictions of ordered classes."""
 
-    _SCORES = ("deviance", "error")
-    class_weight: Mapping[Any, float] | str | None
-    levels: Any
+    _KIND = "ordinal"
+    levels: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -34,46 +26,8 @@ class _Ordinal(ClassifierMixin, SparseJointModel):  # type: ignore[misc]
         tags.classifier_tags.poor_score = True
         return tags
 
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, callback: Callback | None = None
-    ) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The data.
-        y : array-like of shape (n_samples,)
-            Labels, numbers or strings.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights; integers mean repeated samples. Those of `class_weight` are multiplied in.
-        groups : array-like of shape (n_samples,), default=None
-            For splitters that keep groups of samples together.
-        callback : callable, default=None
-            Called once per iteration with a `Progress`; returning True or raising StopIteration ends the fit.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        X, y = validate(self, X, y, **TAKES)
-        check_classification_targets(y)
-        found, codes = np.unique(y, return_inverse=True)
-        if len(found) < 2:
-            raise ValueError(
-                "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
-                f"{found[0]!r}"
-            )
-        self.classes_, codes = (found, codes) if self.levels is None else _in_order(self.levels, found, codes)
-        weights = check_weights(sample_weight, X.shape[0])
-        if self.class_weight is not None:
-            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-            weights = np.ascontiguousarray(factors[codes] * (1.0 if weights is None else weights))
-        classes = np.ascontiguousarray(codes, dtype=np.int64)
-        data = self._observed("ordinal", weights, classes=classes, count=len(self.classes_))
-        self._fit(X, data, codes, groups, callback)
-        return self
+    def _ordered(self, found: NDArray[Any], codes: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        return (found, codes) if self.levels is None else _in_order(self.levels, found, codes)
 
     def _set_models(self, models: Any, dtype: Any) -> None:
         super()._set_models(models, dtype)
@@ -131,22 +85,6 @@ class _Ordinal(ClassifierMixin, SparseJointModel):  # type: ignore[misc]
             logarithms: NDArray[Any] = np.log(self.predict_proba(X))
         return logarithms
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict class labels: the most probable.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        # The probabilities first: they say if there is no model yet.
-        best = self.predict_proba(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
-
 
 def _in_order(levels: Any, found: NDArray[Any], codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The classes as listed, and the place of every row's among them."""
@@ -164,7 +102,8 @@ def _in_order(levels: Any, found: NDArray[Any], codes: NDArray[Any]) -> tuple[ND
 
 
 @documented
-class SparseOrdinalRegression(_Ordinal):
+@parameters
+class SparseOrdinalRegression(_Ordinal, Given):
     """Proportional odds for ordered classes, on at most k columns.
 
     Minimises, over coefficients w with at most k non-zeros and cut points t_0 < t_1 < ...::
@@ -191,43 +130,9 @@ class SparseOrdinalRegression(_Ordinal):
     array([3, 6])
     """
 
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        solver: str = "auto",
-        alpha: float = 1e-5,
-        standardize: bool = False,
-        levels: Any = None,
-        class_weight: Mapping[Any, float] | str | None = None,
-        keep: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.k = k
-        self.solver = solver
-        self.alpha = alpha
-        self.standardize = standardize
-        self.levels = levels
-        self.class_weight = class_weight
-        self.keep = keep
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
-
 
 @documented
+@parameters
 class SparseOrdinalRegressionCV(JointCrossValidated, _Ordinal):
     """Proportional odds for ordered classes on at most k columns, k and alpha chosen by cross-validation.
 
@@ -243,44 +148,3 @@ class SparseOrdinalRegressionCV(JointCrossValidated, _Ordinal):
     thresholds_ : ndarray of shape (n_classes - 1,)
         The cut points between each class and the next.
     """
-
-    def __init__(
-        self,
-        ks: Any = None,
-        *,
-        alphas: Any = None,
-        cv: Any = None,
-        scoring: str | None = None,
-        rule: str = "best",
-        solver: str = "auto",
-        standardize: bool = False,
-        levels: Any = None,
-        class_weight: Mapping[Any, float] | str | None = None,
-        keep: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.ks = ks
-        self.alphas = alphas
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.solver = solver
-        self.standardize = standardize
-        self.levels = levels
-        self.class_weight = class_weight
-        self.keep = keep
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from . import _core
 from ._base import ADVICE, Callback
 from ._minimize import function_search
 from ._names import OtherNames
+from ._parameters import Edges, Size, Sizes, parameters
 from ._progress import Watcher
 from ._validation import as_matrix, check_k, seed, thread_count, validate
 
@@ -32,7 +33,43 @@ Floats = NDArray[np.float64]
 PAIRS = "pairs of variables"
 
 
-class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
+@parameters
+class _Samples(OtherNames, EmpiricalCovariance, Edges):  # type: ignore[misc]
+    """From samples to the core, and back."""
+
+    store_precision = True
+    assume_centered: bool = False
+
+    def _samples(self, X: Floats, search: Search) -> Samples:
+        return {
+            "design": _core.Design(as_matrix(X), search["threads"]),
+            "centred": bool(self.assume_centered),
+            "standardize": bool(self.standardize),
+            "precomputed": bool(getattr(self, "precomputed", False)),
+            "inner": self.inner,
+            "xi": None if self.xi is None else float(check_scalar(self.xi, "xi", numbers.Real)),
+            "eigenvalue_bounds": None if self.eigenvalue_bounds is None else _pair(self.eigenvalue_bounds),
+        }
+
+    def _search(self) -> Search:
+        search = function_search(
+            self.solver, self.tol, self.max_iter, self.time_limit, self.solver_options, self.random_state, None, 1
+        )
+        return {**search, "threads": thread_count(self.n_jobs)}
+
+    def _store(self, found: Network) -> None:
+        self.location_, self.precision_ = found["location"], found["precision"]
+        self.covariance_ = np.linalg.inv(self.precision_)
+        self.covariance_ = (self.covariance_ + self.covariance_.T) / 2
+        self.edges_, self.partial_correlations_ = found["edges"], found["partial_correlations"]
+        self.n_iter_, self.n_refits_ = max(1, found["n_iter"]), found["n_refits"]
+        self.objective_, self.status_, self.trace_ = found["objective"], found["status"], found["trace"]
+        if found["remedy"] in ADVICE:
+            warnings.warn(f"{found['message']}: {ADVICE[found['remedy']]}.", ConvergenceWarning, stacklevel=3)
+
+
+@parameters
+class SparsePrecision(_Samples, Size):
     """The precision matrix (inverse covariance) of Gaussian samples with at most k edges.
 
     Minimises ``-log det O + trace(S O)``, S the covariance of the samples, over precision matrices O with at most k
@@ -96,44 +133,8 @@ class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
     (6, 2)
     """
 
-    store_precision = True
-
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        solver: str = "auto",
-        standardize: bool = True,
-        assume_centered: bool = False,
-        precomputed: bool = False,
-        inner: str | None = None,
-        xi: float | None = None,
-        eigenvalue_bounds: tuple[float, float] | None = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.k = k
-        self.solver = solver
-        self.standardize = standardize
-        self.assume_centered = assume_centered
-        self.precomputed = precomputed
-        self.inner = inner
-        self.xi = xi
-        self.eigenvalue_bounds = eigenvalue_bounds
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    precomputed: bool = False
+    warm_start: bool = False
 
     def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
         """Fit the network.
@@ -165,33 +166,6 @@ class SparsePrecision(OtherNames, EmpiricalCovariance):  # type: ignore[misc]
         self._store(found)
         return self
 
-    def _samples(self, X: Floats, search: Search) -> Samples:
-        return {
-            "design": _core.Design(as_matrix(X), search["threads"]),
-            "centred": bool(self.assume_centered),
-            "standardize": bool(self.standardize),
-            "precomputed": bool(getattr(self, "precomputed", False)),
-            "inner": self.inner,
-            "xi": None if self.xi is None else float(check_scalar(self.xi, "xi", numbers.Real)),
-            "eigenvalue_bounds": None if self.eigenvalue_bounds is None else _pair(self.eigenvalue_bounds),
-        }
-
-    def _search(self) -> Search:
-        search = function_search(
-            self.solver, self.tol, self.max_iter, self.time_limit, self.solver_options, self.random_state, None, 1
-        )
-        return {**search, "threads": thread_count(self.n_jobs)}
-
-    def _store(self, found: Network) -> None:
-        self.location_, self.precision_ = found["location"], found["precision"]
-        self.covariance_ = np.linalg.inv(self.precision_)
-        self.covariance_ = (self.covariance_ + self.covariance_.T) / 2
-        self.edges_, self.partial_correlations_ = found["edges"], found["partial_correlations"]
-        self.n_iter_, self.n_refits_ = max(1, found["n_iter"]), found["n_refits"]
-        self.objective_, self.status_, self.trace_ = found["objective"], found["status"], found["trace"]
-        if found["remedy"] in ADVICE:
-            warnings.warn(f"{found['message']}: {ADVICE[found['remedy']]}.", ConvergenceWarning, stacklevel=3)
-
 
 def _pair(bounds: Any) -> tuple[float, float]:
     values = [float(bound) for bound in np.atleast_1d(bounds)]
@@ -200,7 +174,8 @@ def _pair(bounds: Any) -> tuple[float, float]:
     return values[0], values[1]
 
 
-class SparsePrecisionCV(SparsePrecision):
+@parameters
+class SparsePrecisionCV(_Samples, Sizes):
     """`SparsePrecision` with the number of edges chosen by the likelihood of samples held out.
 
     Parameters
@@ -239,42 +214,7 @@ class SparsePrecisionCV(SparsePrecision):
     True
     """
 
-    def __init__(
-        self,
-        ks: Any = None,
-        *,
-        cv: Any = 5,
-        rule: str = "best",
-        solver: str = "auto",
-        standardize: bool = True,
-        assume_centered: bool = False,
-        inner: str | None = None,
-        xi: float | None = None,
-        eigenvalue_bounds: tuple[float, float] | None = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.ks = ks
-        self.cv = cv
-        self.rule = rule
-        self.solver = solver
-        self.standardize = standardize
-        self.assume_centered = assume_centered
-        self.inner = inner
-        self.xi = xi
-        self.eigenvalue_bounds = eigenvalue_bounds
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    cv: Any = 5
 
     def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
         """Choose the number of edges, and fit the network of that choice to all samples.

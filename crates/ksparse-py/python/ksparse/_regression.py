@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.base import RegressorMixin, clone
 from . import _core
 from ._base import Callback, Prepared, SparseLinearModel
 from ._docs import documented
+from ._parameters import Fit, parameters
 from ._validation import TAKES, check_offset, check_weights, positive_scale, validate
 
 if TYPE_CHECKING:
@@ -53,8 +54,16 @@ class SparseRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc]
         return scores
 
 
+@parameters
+class RegressionFit(Fit):
+    """The parameters of a regression at a given k."""
+
+    alpha: float = 0.0
+
+
 @documented
-class SparseLinearRegression(SparseRegression):
+@parameters
+class SparseLinearRegression(SparseRegression, RegressionFit):
     """Least squares with at most k coefficients.
 
     Minimises, over coefficients w with at most k non-zeros and an intercept b::
@@ -86,52 +95,7 @@ class SparseLinearRegression(SparseRegression):
     'support-stable'
     """
 
-    def __init__(
-        self,
-        k: int | float | None = None,
-        *,
-        scale: float = 1.0,
-        solver: str = "auto",
-        alpha: float = 0.0,
-        fit_intercept: bool = True,
-        standardize: bool = False,
-        keep: Any = None,
-        groups: Any = None,
-        nonnegative: bool = False,
-        bounds: Any = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        solver_options: Mapping[str, object] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        certify: bool | int = False,
-        device: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            k,
-            solver=solver,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            standardize=standardize,
-            keep=keep,
-            groups=groups,
-            nonnegative=nonnegative,
-            bounds=bounds,
-            tol=tol,
-            max_iter=max_iter,
-            time_limit=time_limit,
-            solver_options=solver_options,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            warm_start=warm_start,
-            certify=certify,
-            device=device,
-            verbose=verbose,
-        )
-        self.scale = scale
+    scale: float = 1.0
 
     def _loss(self) -> tuple[str, float | None]:
         return "squared", positive_scale(self.scale)

@@ -14,6 +14,7 @@ from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold, che
 
 from . import _core
 from ._base import Callback
+from ._parameters import Choice
 from ._progress import Watcher
 from ._results import path_result
 from ._validation import as_design, check_alpha, check_ks, check_offset, seed
@@ -32,21 +33,8 @@ Splits = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 Models = Sequence[tuple[NDArray[np.int64], NDArray[np.float64], float]]
 
 
-class CrossValidated:
+class CrossValidated(Choice):
     """`fit` of the ...CV estimators; the rest is that of the estimator beside it."""
-
-    # Set by the constructors.
-    ks: Any
-    alphas: Any
-    refit_alphas: Any
-    cv: Any
-    scoring: Any
-    rule: str
-    resamples: int
-    ensemble: bool
-    solver: str
-    verbose: int
-    random_state: Any
 
     def fit(
         self: Any,
