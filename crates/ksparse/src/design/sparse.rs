@@ -146,6 +146,15 @@ impl<'a, T: Entry> Sparse<'a, T> {
         self.each_row_of(1, out, |j, rows, values, o| o[0] = f(j, rows, values));
     }
 
+    /// `out[s] = f(column columns[s])`, in parallel when it pays.
+    fn some_columns(&self, columns: &[usize], out: &mut [f64], f: impl Fn(&[u32], &[T]) -> f64 + Sync) {
+        let entries: usize = columns.iter().map(|&j| self.column(j).0.len()).sum();
+        for_each_row(columns, entries, out, |j| {
+            let (rows, values) = self.column(j);
+            f(rows, values)
+        });
+    }
+
     /// Fills the rows of `out`, one of so many entries for every column.
     fn each_row_of(&self, width: usize, out: &mut [f64], f: impl Fn(usize, &[u32], &[T], &mut [f64]) + Sync) {
         let fill = |(first, out): (usize, &mut [f64])| {
@@ -254,10 +263,7 @@ impl<T: Entry> Design for Sparse<'_, T> {
     }
 
     fn tmul_at(&self, r: &[f64], columns: &[usize], out: &mut [f64]) {
-        for (o, &j) in out.iter_mut().zip(columns) {
-            let (rows, values) = self.column(j);
-            *o = dot(rows, values, r);
-        }
+        self.some_columns(columns, out, |rows, values| dot(rows, values, r));
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
@@ -273,10 +279,7 @@ impl<T: Entry> Design for Sparse<'_, T> {
     }
 
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
-        for (o, &j) in out.iter_mut().zip(columns) {
-            let (rows, values) = self.column(j);
-            *o = square(rows, values, weights);
-        }
+        self.some_columns(columns, out, |rows, values| square(rows, values, weights));
     }
 
     fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]) {

@@ -15,7 +15,7 @@ use super::registry::{Method, Needs};
 use super::run::Run;
 use super::tableau::pursue;
 use super::{Limits, Progress, Solution, Solver, Status};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::objective::Objective;
 use crate::restricted::InnerOptions;
 use crate::sparsity::Sparsity;
@@ -63,11 +63,7 @@ impl Solver for ModelSearch {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        let run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
-        if objective.profile().hessian.is_none() {
-            return Err(Error::Unsupported { solver: self.name(), need: "second derivatives" });
-        }
-        run.budget.single(self.name())?;
+        let run = Run::with_hessian(self.name(), objective, sparsity, &self.limits, watch)?;
         run.unless_cancelled(start, |run| search(run, start))
     }
 }

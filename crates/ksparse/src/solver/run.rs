@@ -61,6 +61,22 @@ impl<'a> Run<'a> {
         Self::without_gradient(objective, sparsity, limits, watch)
     }
 
+    /// For methods that search on the quadratic model, a coordinate at a time.
+    pub fn with_hessian(
+        solver: &'static str,
+        objective: &'a dyn Objective,
+        sparsity: &Sparsity,
+        limits: &Limits,
+        watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        let run = Self::new(solver, objective, sparsity, limits, watch)?;
+        if objective.profile().hessian.is_none() {
+            return Err(Error::Unsupported { solver, need: "second derivatives" });
+        }
+        run.budget.single(solver)?;
+        Ok(run)
+    }
+
     /// For methods that make do with subgradients, and refit by the dual where there are corners, which needs a ridge.
     pub fn with_subgradient(
         solver: &'static str,

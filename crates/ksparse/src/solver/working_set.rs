@@ -90,11 +90,7 @@ impl Solver for WorkingSet {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        let run = Run::new(self.name(), objective, sparsity, &self.limits, watch)?;
-        if objective.profile().hessian.is_none() {
-            return Err(Error::Unsupported { solver: self.name(), need: "second derivatives" });
-        }
-        run.budget.single(self.name())?;
+        let run = Run::with_hessian(self.name(), objective, sparsity, &self.limits, watch)?;
         run.unless_cancelled(start, |run| search(run, start))
     }
 }

@@ -1,7 +1,7 @@
 //! The columns of a support.
 
 use super::by_row::ByRow;
-use super::packed::Packed;
+use super::packed::{Packed, add_outer};
 use super::{Sparse, square};
 use crate::design::{Columns, Costs, Design, two_products};
 use crate::kernels::{self, Entry};
@@ -86,17 +86,14 @@ impl<T: Entry> Columns for SparseColumns<'_, T> {
 
     fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
         let k = self.columns.len();
-        let mut lower = vec![0.0; k * k];
-        let packed = self.packed.each_row(|i, columns, values| {
-            add_outer(weights[i], columns, values, |c| c as usize, k, &mut lower);
-        });
-        if packed.is_none() {
-            let by_row = ByRow::new(weights.len(), &self.columns);
+        let lower = self.packed.gram(weights, k).unwrap_or_else(|| {
+            let (by_row, mut lower) = (ByRow::new(weights.len(), &self.columns), vec![0.0; k * k]);
             for (i, &w) in weights.iter().enumerate() {
                 let (columns, values) = by_row.entries(i);
-                add_outer(w, columns, values, |c| c as usize, k, &mut lower);
+                add_outer(w, columns, values, k, &mut lower);
             }
-        }
+            lower
+        });
         for b in 0..k {
             for a in b..k {
                 out[(a, b)] = lower[b * k + a];
@@ -105,9 +102,7 @@ impl<T: Entry> Columns for SparseColumns<'_, T> {
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
-        for ((rows, values), o) in self.columns.iter().zip(out) {
-            *o = square(rows, values, weights);
-        }
+        self.each_row_of(1, out, |rows, values, o| o[0] = square(rows, values, weights));
     }
 
     fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
@@ -123,20 +118,5 @@ impl<T: Entry> Columns for SparseColumns<'_, T> {
         let per_row = nnz / self.design.nrows().max(1) as f64;
         // A gathered multiply-add costs about four streaming ones.
         Costs { product: 4.0 * nnz, gram: 4.0 * nnz * (1.0 + per_row) }
-    }
-}
-
-/// Adds the outer product of a row: the work is the squares of the row lengths, not k^2 merges.
-#[inline(always)]
-fn add_outer<I: Copy>(w: f64, columns: &[I], values: &[f64], at: impl Fn(I) -> usize, k: usize, lower: &mut [f64]) {
-    if w == 0.0 {
-        return;
-    }
-    for (e, (&b, &v)) in columns.iter().zip(values).enumerate() {
-        let (b, scaled) = (at(b), w * v);
-        for (&a, u) in columns[e..].iter().zip(&values[e..]) {
-            let a = at(a);
-            lower[b.min(a) * k + b.max(a)] += scaled * u;
-        }
     }
 }

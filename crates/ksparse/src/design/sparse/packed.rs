@@ -16,6 +16,11 @@ use rayon::prelude::*;
 /// Blocks are added up in at most so many groups.
 const GROUPS: usize = 64;
 
+/// The same for products of columns, of which every group has a table of its own, and how many products a group has for
+/// every entry of that table at least: adding tables up stays a small part of it.
+const TABLES: usize = 8;
+const PER_ENTRY: f64 = 4.0;
+
 /// Some columns of a sparse design, by rows: a list of blocks for every panel.
 pub(super) struct Packed {
     nrows: usize,
@@ -148,12 +153,45 @@ impl Packed {
         }
     }
 
-    /// Calls `visit` with the number, columns and values of every row; `None` where columns are in several panels.
-    pub fn each_row(&self, mut visit: impl FnMut(usize, &[u16], &[f64])) -> Option<()> {
+    /// The products of the columns, each of a pair once: `lower[b k + a]` for a >= b. `None` where columns are in several
+    /// panels.
+    pub fn gram(&self, weights: &[f64], k: usize) -> Option<Vec<f64>> {
         let [blocks] = &*self.panels else { return None };
-        for (b, block) in blocks.iter().enumerate() {
-            block.rows().for_each(|(i, columns, values)| visit(b * BLOCK + i, columns, values));
+        let products = self.nnz as f64 * self.nnz as f64 / (2 * self.nrows).max(1) as f64;
+        let groups = ((products / (PER_ENTRY * (k * k) as f64)) as usize).clamp(1, TABLES);
+        let size = blocks.len().div_ceil(groups).max(1);
+        let part = |(g, members): (usize, &[Block])| {
+            let mut lower = vec![0.0; k * k];
+            for (b, block) in members.iter().enumerate() {
+                let weights = &weights[(g * size + b) * BLOCK..];
+                block.rows().for_each(|(i, columns, values)| add_outer(weights[i], columns, values, k, &mut lower));
+            }
+            lower
+        };
+        let add = |mut all: Vec<f64>, more: Vec<f64>| {
+            all.iter_mut().zip(more).for_each(|(all, v)| *all += v);
+            all
+        };
+        let tables = if worth_splitting(products as usize) {
+            blocks.par_chunks(size).enumerate().map(part).collect::<Vec<_>>().into_iter().reduce(add)
+        } else {
+            blocks.chunks(size).enumerate().map(part).reduce(add)
+        };
+        Some(tables.unwrap_or_else(|| vec![0.0; k * k]))
+    }
+}
+
+/// Adds the outer product of a row: the work is the squares of the row lengths, not k^2 merges.
+#[inline(always)]
+pub(super) fn add_outer<I: Copy + Into<u32>>(w: f64, columns: &[I], values: &[f64], k: usize, lower: &mut [f64]) {
+    if w == 0.0 {
+        return;
+    }
+    for (e, (&b, &v)) in columns.iter().zip(values).enumerate() {
+        let (b, scaled) = (b.into() as usize, w * v);
+        for (&a, u) in columns[e..].iter().zip(&values[e..]) {
+            let a = a.into() as usize;
+            lower[b.min(a) * k + b.max(a)] += scaled * u;
         }
-        Some(())
     }
 }
