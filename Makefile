@@ -21,7 +21,7 @@ help:
 	@echo 'make release VERSION=0.2.0: packages, a commit and a tag; ARGS=--dry-run: all of it on a copy (ARGS="--dry-run --quick": nothing compiled)'
 
 demo:
-	@$(CARGO) run --release --locked --quiet --package ksparse-cli -- demo --dir target/demo
+	@$(CARGO) run --profile quick --locked --quiet --package ksparse-cli -- demo --dir target/demo
 
 test: lint doc
 	$(CARGO) test $(BUILD)
