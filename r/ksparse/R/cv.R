@@ -26,7 +26,11 @@ cv.ksparse.default <- function(x, y, k = NULL, lambda = NULL, lambda.refit = NUL
                      foldid = check_foldid(foldid, problem$n), metric = check_measure(type.measure, problem$family),
                      rule = check_rule(rule, problem$joint), resamples = check_count(resamples, "resamples", 0),
                      rows = as.double(problem$n))
-  if (!is.null(comparison$refit) && (problem$joint || !is.null(search$groups))) {
+  alone <- problem$joint || !is.null(search$groups)
+  if (comparison$resamples > 0 && alone) {
+    complain("`resamples` are fitted neither with `groups` nor for family = \"", problem$family, "\": leave them out")
+  }
+  if (!is.null(comparison$refit) && alone) {
     complain("`lambda.refit` is a second ridge, which is chosen neither with `groups` nor for family = \"",
              problem$family, "\": leave it out")
   }
@@ -132,14 +136,11 @@ choice_of <- function(found, problem, search, call, keep_data) {
 
 named_shares <- function(shares, problem) if (!is.null(shares)) stats::setNames(shares, problem$names)
 
-# The path on all rows under the ridge that selects, as coefficients.
+# The path on all rows under the ridge that selects, as coefficients; a matrix per output where there are several.
 path_of <- function(path, problem) {
   if (is.null(path)) return(NULL)
-  supports <- lapply(path, `[[`, "support")
-  Matrix::sparseMatrix(i = unlist(supports), p = c(0L, cumsum(lengths(supports))),
-                       x = as.double(unlist(lapply(path, `[[`, "coef"))), repr = "C",
-                       dims = c(problem$p, length(path)),
-                       dimnames = list(problem$names, vapply(path, function(step) step$k, 0L)))
+  beta <- lapply(seq_len(problem$outputs), function(c) coefficients_of(path, problem, c))
+  if (several_outputs(problem$family)) stats::setNames(beta, problem$levels) else beta[[1L]]
 }
 
 # Which of the fits is meant: by the name of its k, or by the k itself.

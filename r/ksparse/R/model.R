@@ -5,7 +5,7 @@ model_of <- function(table, problem) {
   outputs <- problem$outputs
   beta <- lapply(seq_len(outputs), function(c) coefficients_of(table, problem, c))
   intercepts <- matrix(unlist(table$intercept), nrow = outputs, dimnames = list(NULL, table$k))
-  several <- problem$family %in% c("multinomial", "mgaussian")
+  several <- several_outputs(problem$family)
   used <- Reduce(`|`, lapply(beta, function(b) as.matrix(b != 0)))
   structure(list(
     family = problem$family, k = table$k, lambda = table$lambda,
@@ -20,6 +20,9 @@ model_of <- function(table, problem) {
     levels = problem$levels, nobs = problem$n, total = total, names = problem$names, offset = !is.null(problem$offset),
     intercept = problem$intercept), class = "ksparse")
 }
+
+# Families with coefficients for each of several classes or responses.
+several_outputs <- function(family) family %in% c("multinomial", "mgaussian")
 
 # Columns of coefficients of one output, a column per k.
 coefficients_of <- function(table, problem, output) {

@@ -6,8 +6,7 @@ plot.ksparse <- function(x, type = c("path", "deviance"), label = TRUE, ...) {
     draw_line(x$k, 100 * (1 - x$dev / x$nulldev), xlab = "k", ylab = "% of the deviance explained", ...)
     return(invisible(x))
   }
-  beta <- if (is.list(x$beta)) x$beta[[1L]] else x$beta
-  draw_path(beta, x$k, label, if (is.list(x$beta)) paste("Coefficients:", names(x$beta)[1L]) else "Coefficients", ...)
+  draw_path(x$beta, label, ...)
   invisible(x)
 }
 
@@ -22,7 +21,11 @@ merged <- function(usual, given) {
   usual
 }
 
-draw_path <- function(beta, k, label, ylab, ...) {
+# Of several outputs the first, by its name.
+draw_path <- function(beta, label, ...) {
+  ylab <- if (is.list(beta)) paste("Coefficients:", names(beta)[1L]) else "Coefficients"
+  if (is.list(beta)) beta <- beta[[1L]]
+  k <- as.integer(colnames(beta))
   used <- Matrix::rowSums(beta != 0) > 0
   values <- t(as.matrix(beta[used, , drop = FALSE]))
   if (!any(used)) values <- matrix(0, length(k), 1L)
@@ -39,10 +42,7 @@ draw_path <- function(beta, k, label, ylab, ...) {
 
 plot.cv.ksparse <- function(x, type = c("cv", "path", "frequencies"), n = 30, ...) {
   type <- match.arg(type)
-  switch(type, cv = draw_scores(x, ...), frequencies = draw_frequencies(x, n, ...), path = {
-    if (is.null(x$path)) complain("there is no path of family = \"", x$family, "\" in a choice: plot a ksparse() fit")
-    draw_path(x$path, as.integer(colnames(x$path)), TRUE, "Coefficients", ...)
-  })
+  switch(type, cv = draw_scores(x, ...), frequencies = draw_frequencies(x, n, ...), path = draw_path(x$path, TRUE, ...))
   invisible(x)
 }
 
@@ -62,7 +62,6 @@ draw_scores <- function(x, ...) {
 
 draw_frequencies <- function(x, n, ...) {
   shares <- if (is.null(x$resampled)) x$frequencies else x$resampled
-  if (is.null(shares)) complain("selection frequencies are not counted for family = \"", x$family, "\"")
   shares <- sort(shares[shares > 0], decreasing = TRUE)
   shares <- rev(shares[seq_len(min(n, length(shares)))])
   settings <- merged(list(height = shares, horiz = TRUE, las = 1, xlim = c(0, 1), cex.names = 0.7,

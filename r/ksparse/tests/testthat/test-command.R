@@ -91,6 +91,26 @@ test_that("twenty fits are those of the command", {
   agree("cox", ksparse(x, times, k = 3, family = "cox", weights = w), asked(file, cox, "--weights", "w", "-k", 3))
   agree("cox, breslow", ksparse(x, times, k = 2, family = "cox", ties = "breslow"),
         asked(file, cox, "--drop", "w", "--ties", "breslow", "-k", 2))
+  # The command takes one response; two that are multiples of each other have its columns and multiples of its
+  # coefficients.
+  twice <- ksparse(x, cbind(once = y$gaussian, thrice = 3 * y$gaussian), k = 3, family = "mgaussian")
+  one <- asked(written(y = y$gaussian, x = x), "--target", "y", "-k", 3)
+  for (name in c("once", "thrice")) {
+    part <- list(beta = twice$beta[[name]] / c(once = 1, thrice = 3)[[name]],
+                 a0 = twice$a0[name, ] / c(once = 1, thrice = 3)[[name]], intercept = TRUE)
+    agree(paste("mgaussian,", name), part, one)
+  }
+  # Sparse matrices with everything at once, and of the other families.
+  labels <- rep(1:10, each = 3)
+  agree("sparse, weights, offset, groups, keep",
+        ksparse(s, y$poisson, k = 2, family = "poisson", weights = w, offset = o, groups = labels, keep = "g30"),
+        asked(written(y = y$poisson, w = w, o = o, x = thin), "--target", "y", "--loss", "poisson", "--weights", "w",
+              "--offset", "o", "--groups", groups, "--keep", "g30", "-k", 2))
+  agree("multinomial, sparse, keep, weights",
+        ksparse(s, of, k = 2, family = "multinomial", weights = w, keep = 5),
+        asked(written(y = as.character(of), w = w, x = thin), "--target", "y", "--weights", "w", "--keep", "g5", "-k", 2))
+  agree("cox, sparse, keep", ksparse(s, times, k = 2, family = "cox", keep = "g1"),
+        asked(written(time = time, event = event, x = thin), cox, "--keep", "g1", "-k", 2))
   expect_gte(count, 20L)
 })
 

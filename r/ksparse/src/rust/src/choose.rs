@@ -2,14 +2,14 @@
 
 use crate::args::Args;
 use crate::error::to_r;
+use crate::evidence;
 use crate::outcome::{self, Fitted};
 use crate::problem::Data;
 use crate::search::Search;
 use crate::supervise::{Watch, print, supervise};
 use crate::value::Value;
 use ksparse::select::{
-    Choose, CrossValidation, CvCell, CvProgress, CvTable, Deal, Edge, Folds, Metric, Predictor, Problem, Refits, Rule,
-    Training, ranges,
+    Choose, CrossValidation, CvCell, CvProgress, CvTable, Deal, Folds, Metric, Problem, Refits, Rule, Training, ranges,
 };
 use ksparse::{Result, Solution, Solver, Sparsity};
 use savvy::{ListSexp, savvy};
@@ -187,7 +187,7 @@ impl Made {
             let models = vec![training.model(&solution)];
             Fitted::new(cell.k, solution, models, &training.risk)
         })?;
-        let more = more(predictor, &chosen.edges, training);
+        let more = evidence::of_choice(predictor, &chosen.edges, training);
         Ok(Self { table: chosen.table, winners, more })
     }
 
@@ -219,7 +219,17 @@ impl Made {
             let models = vec![training.model(&solution)];
             Fitted::new(cell.k, solution, models, &training.risk)
         })?;
-        Ok(Self { table, winners, more: Vec::new() })
+        let CvCell { k, lambda, .. } = *table.winner(comparison.rule);
+        let frequencies = evidence::frequencies(features, folds, |rows| {
+            let part = problem.on_rows(rows)?;
+            let risk = part.risk.reridged(lambda)?;
+            let solution = solver.solve(&risk, &search.sparsity(k), None, &mut |_| watch.go_on())?;
+            Ok(part.model(&solution).support)
+        })?;
+        let under = solved.lambdas.iter().zip(&solved.paths).filter(|(ridge, _)| **ridge == lambda);
+        let steps = under.flat_map(|(_, path)| path.ks.iter().zip(&path.solutions));
+        let path = evidence::path(steps.map(|(k, solution)| (*k, vec![training.model(solution)])).collect());
+        Ok(Self { table, winners, more: vec![frequencies, path] })
     }
 }
 
@@ -239,34 +249,4 @@ fn refitted(
     let columns = selected.support.iter().copied().filter(|&j| j < training.risk.features());
     let all_of_them = Sparsity::new(0).keep(columns);
     solver.solve(&training.risk.reridged(cell.refit)?, &all_of_them, Some(&selected), &mut |_| watch.go_on())
-}
-
-/// How sure the choice is: how often columns are selected, what else is nearly as good, the path it stands on.
-fn more(predictor: &Predictor, edges: &[Edge], training: &Training) -> Vec<(&'static str, Value)> {
-    let edge = |edge: &Edge| match edge {
-        Edge::LargestK => "k is the largest compared",
-        Edge::LargestLambda => "the lambda that selects is the largest compared",
-        Edge::SmallestLambda => "the lambda that selects is the smallest compared",
-        Edge::LargestRefit => "the lambda of the coefficients is the largest compared",
-        Edge::SmallestRefit => "the lambda of the coefficients is the smallest compared",
-    };
-    let others = predictor.alternatives.iter().map(|other| {
-        Value::Record(vec![("support", Value::indices(&other.support)), ("objective", Value::Real(other.value))])
-    });
-    let steps = predictor.path.iter().map(|(k, solution)| {
-        let model = training.model(solution);
-        Value::Record(vec![
-            ("k", Value::Counts(vec![*k])),
-            ("support", Value::indices(&model.support)),
-            ("coef", Value::Reals(model.coefficients)),
-        ])
-    });
-    let resampled = predictor.resampled.as_ref();
-    vec![
-        ("frequencies", Value::Reals(predictor.frequencies.clone())),
-        ("resampled", Value::maybe(resampled, |resampled| Value::Reals(resampled.frequencies.clone()))),
-        ("edges", Value::Words(edges.iter().map(edge).map(str::to_string).collect())),
-        ("alternatives", Value::List(others.collect())),
-        ("path", Value::List(steps.collect())),
-    ]
 }

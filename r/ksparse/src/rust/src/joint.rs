@@ -3,6 +3,7 @@
 use crate::args::Args;
 use crate::choose::{self, Comparison};
 use crate::error::to_r;
+use crate::evidence;
 use crate::matrix::{Matrix, View};
 use crate::outcome::{self, Fitted};
 use crate::search::Search;
@@ -187,8 +188,21 @@ fn core_choose_joint(data: ListSexp, search: ListSexp, comparison: ListSexp) -> 
                 watch.go_on()
             })?;
         let null = ksparse::Objective::value(&training.risk, nothing.as_sparse())?;
-        Ok((chosen.table, winners, folds, null))
+        let sparsity = problem.sparsity(chosen.k, &search.keep);
+        let frequencies = evidence::frequencies(design.ncols(), &folds, |rows| {
+            let part = problem.on_rows(rows)?;
+            let risk = part.risk.reridged(chosen.lambda)?;
+            let solution = solver.solve(&risk, &sparsity, None, &mut |_| watch.go_on())?;
+            Ok(part.models(&solution).swap_remove(0).support)
+        })?;
+        let ks = chosen.table.cells().iter().filter(|cell| cell.lambda == chosen.lambda).map(|cell| cell.k).collect();
+        let Sparsity { keep, groups, .. } = sparsity;
+        let path = Path { keep, groups, ..search.grid(ks, vec![chosen.lambda]).path };
+        let solved = path.solve(&training.risk.reridged(chosen.lambda)?, &*solver, &mut |_| watch.go_on())?;
+        let steps = solved.ks.iter().zip(&solved.solutions).map(|(k, solution)| (*k, training.models(solution)));
+        let more = vec![frequencies, evidence::path(steps.collect())];
+        Ok((chosen.table, winners, folds, null, more))
     };
-    let (table, winners, folds, null_loss) = supervise(&manner, &search.cancel, work, print)?;
-    choose::described(&table, winners, &folds, null_loss, Vec::new()).into_sexp()
+    let (table, winners, folds, null_loss, more) = supervise(&manner, &search.cancel, work, print)?;
+    choose::described(&table, winners, &folds, null_loss, more).into_sexp()
 }

@@ -7,6 +7,7 @@
 mod args;
 mod choose;
 mod error;
+mod evidence;
 mod fit;
 mod function;
 mod graph;
