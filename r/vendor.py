@@ -22,7 +22,7 @@ TARGETS = [
 UNREAD = {"tests", "benches", "examples", "docs", "doc", "ci", ".github", "Cargo.lock", "Cargo.toml.orig", ".gitignore"}
 # Some crates have their README as documentation, which the compiler reads.
 READ = {"README.md"}
-CONFIG = '[source.crates-io]\nreplace-with = "vendored"\n\n[source.vendored]\ndirectory = "vendor"\n'
+CONFIG = '[source.crates-io]\nreplace-with = "vendored"\n\n[source.vendored]\ndirectory = "@VENDOR@"\n'
 
 
 def without_tests(manifest: str) -> str:

@@ -4,7 +4,32 @@ use crate::commands::{
     completions, convert, demo, fit, graph, lda, man, path, predict, show, simulate, split, theory, verify,
 };
 use crate::screen::Screen;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+/// Commands with more options than this say in `-h` only those that most people want.
+const MANY: usize = 12;
+
+/// Those, by the names of their fields.
+const WANTED: [&str; 18] = [
+    "target",
+    "k",
+    "loss",
+    "lambda",
+    "certify",
+    "time_limit",
+    "cv",
+    "rule",
+    "output",
+    "json",
+    "plot",
+    "proba",
+    "score",
+    "to",
+    "shards",
+    "test",
+    "dir",
+    "overwrite",
+];
 
 /// Models with at most k non-zero coefficients, straight from data files
 ///
@@ -26,6 +51,21 @@ pub struct Cli {
 
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// What was said. `--help` shows every option; `-h` fits a screen.
+    pub fn said() -> Result<Self, clap::Error> {
+        let mut command = Self::command().mut_subcommands(|command| match command.get_arguments().count() {
+            0..=MANY => command,
+            _ => command.mut_args(|arg| {
+                let wanted = arg.is_positional() || WANTED.contains(&arg.get_id().as_str());
+                arg.hide_short_help(!wanted)
+            }),
+        });
+        let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches_mut(&mut matches).map_err(|refusal| refusal.format(&mut command))
+    }
 }
 
 /// What to do.

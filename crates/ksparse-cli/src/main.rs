@@ -28,11 +28,10 @@ mod report;
 mod screen;
 mod sharded;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match cli::Cli::try_parse() {
+    let cli = match cli::Cli::said() {
         Ok(cli) => cli,
         Err(mut refusal) => {
             hint::at_what_is_meant(&mut refusal);

@@ -52,6 +52,18 @@ pub fn check_data(path: &Path, inputs: &[PathBuf]) -> Result<()> {
     check(&[&Some(path.to_path_buf()), &ksparse_io::target_beside(path)], inputs)
 }
 
+/// `Err` for a file that is there already although nobody named it: its name was made from another.
+pub fn check_unnamed(paths: &[Option<PathBuf>], overwrite: bool) -> Result<()> {
+    match paths.iter().flatten().find(|path| !overwrite && path.exists()) {
+        Some(path) => Err(Failure::Input(format!(
+            "{}: is there already, and would be written though it was not named: --overwrite replaces it, or choose \
+             another place",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Whether one of these files is standard output, which then holds nothing else.
 pub fn to_standard_output(paths: &[&Option<PathBuf>]) -> bool {
     paths.iter().any(|path| path.as_deref() == Some(Path::new("-")))

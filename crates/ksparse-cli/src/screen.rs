@@ -45,6 +45,11 @@ impl Screen {
         Ok(out.flush()?)
     }
 
+    /// What was done, where the result is a file: nothing to say for who wants results only.
+    pub fn confirm(&self, text: &str) -> Result<()> {
+        if self.quiet { Ok(()) } else { self.print(text) }
+    }
+
     /// Something worth knowing.
     pub fn note(&self, text: &str) {
         if !self.quiet {

@@ -11,7 +11,7 @@ use crate::roles::{self, Columns, Role};
 use crate::source::Source;
 use crate::table::{Table, Target};
 use crate::target::Labels;
-use crate::text::{Block, Held, bare, finite, is_missing, number, parse_blocks, push_number, show};
+use crate::text::{Block, Held, bare, finite, is_missing, number, parse_blocks, push_number, show, with_point};
 use crate::words::{Setting, Words};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -19,6 +19,7 @@ use std::io::{self, Write};
 /// What was found out before the rows are read.
 struct Plan {
     separator: u8,
+    decimal_comma: bool,
     /// The line of the header.
     header: Option<u64>,
     names: Option<Vec<String>>,
@@ -105,6 +106,7 @@ impl Plan {
         let mut count = 0;
         for field in fields(text, self.separator) {
             let field = field.map_err(|problem| Error::input(Place::line(name, line), problem, "close the quotes"))?;
+            let field = if self.decimal_comma { pointed(field) } else { field };
             let place = || {
                 let column = self.names.as_ref().and_then(|names| names.get(count).cloned());
                 let column = column.map_or_else(|| format!("column {}", count + 1), |n| format!("column `{n}`"));
@@ -150,13 +152,20 @@ fn plan(memory: &Memory, head: &[u8], options: &ReadOptions, notes: &mut Vec<Str
         return Err(Error::input(name, "there are no rows", "the file holds only blank lines and comments"));
     };
     let sample: Vec<&[u8]> = lines.iter().map(|l| l.1).collect();
-    let separator = options.separator.unwrap_or_else(|| detect_separator(&sample[..sample.len().min(2)]));
+    let decimal_comma = options.decimal_comma;
+    let detected = || detect_separator(&sample[..sample.len().min(2)], decimal_comma);
+    let separator = options.separator.unwrap_or_else(detected);
+    if decimal_comma && separator == b',' {
+        let problem = "a comma cannot stand between columns and for decimal points";
+        return Err(Error::input(name, problem, "put semicolons or tabs between the columns"));
+    }
     // A field is a name at least, which takes more than its text.
     let fields_of = |text: &[u8]| 1 + text.iter().filter(|&&b| b == separator || b == b'\t').count();
     memory.take(80 * sample.iter().map(|text| fields_of(text)).sum::<usize>(), || "the names of the columns".into())?;
     let split = |line: u64, text| {
         let bad = |problem| Error::input(Place::line(name, line), problem, "close the quotes");
-        fields(text, separator).map(|f| f.map_err(bad)).collect::<Result<Vec<_>>>()
+        let read = |field| if decimal_comma { pointed(field) } else { field };
+        fields(text, separator).map(|f| f.map(read).map_err(bad)).collect::<Result<Vec<_>>>()
     };
     let top = split(first_number, first)?;
     let second = lines.get(1).map(|&(line, text)| split(line, text)).transpose()?;
@@ -193,7 +202,7 @@ fn plan(memory: &Memory, head: &[u8], options: &ReadOptions, notes: &mut Vec<Str
     let words: Vec<bool> = data.iter().map(|f| number(f).is_none() && !is_missing(f)).collect();
     let columns = Columns { file: name, names: names.as_deref(), words: &words, row_names };
     let roles = roles::assign(&columns, options, notes)?;
-    Ok(Plan { separator, header: header.then_some(first_number), names, roles })
+    Ok(Plan { separator, decimal_comma, header: header.then_some(first_number), names, roles })
 }
 
 /// Names stand where numbers follow. Quoted numbers count as names.
@@ -221,10 +230,10 @@ fn usable_lines(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
 }
 
 /// Of tab, semicolon, comma, bar and blank, the one that cuts the most numbers out of the last of these lines, which is
-/// data, and stands in all of them outside quotes. In doubt the first; a comma if there is none.
-fn detect_separator(lines: &[&[u8]]) -> u8 {
-    // A decimal comma is not read, but it tells that the semicolon separates.
-    let is_number = |f: &[u8]| number(f).is_some() || decimal_comma(f);
+/// data, and stands in all of them outside quotes. In doubt the first; a comma if there is none, and it may.
+fn detect_separator(lines: &[&[u8]], decimal_comma: bool) -> u8 {
+    // A decimal comma tells that the semicolon separates, read or not.
+    let is_number = |f: &[u8]| number(f).is_some() || with_point(f).is_some();
     let score = |separator: u8| {
         let everywhere = lines.iter().all(|line| raw_fields(line, separator).nth(1).is_some());
         let data = lines.last().copied().unwrap_or_default();
@@ -232,18 +241,21 @@ fn detect_separator(lines: &[&[u8]]) -> u8 {
     };
     let mut best: Option<(usize, u8)> = None;
     for separator in [b'\t', b';', b',', b'|', b' '] {
+        if decimal_comma && separator == b',' {
+            continue;
+        }
         if let Some(numbers) = score(separator)
             && best.is_none_or(|(most, _)| numbers > most)
         {
             best = Some((numbers, separator));
         }
     }
-    best.map_or(b',', |(_, separator)| separator)
+    best.map_or(if decimal_comma { b';' } else { b',' }, |(_, separator)| separator)
 }
 
-fn decimal_comma(field: &[u8]) -> bool {
-    let point: Vec<u8> = field.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
-    number(&point).is_some()
+/// A field whose comma stands for a decimal point with the point.
+fn pointed(field: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    with_point(&field).map_or(field, Cow::Owned)
 }
 
 /// The fields as they stand, quotes included.

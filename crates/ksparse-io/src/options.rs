@@ -200,6 +200,8 @@ pub struct ReadOptions {
     pub header: Header,
     /// The separator of delimited text; detected when `None`. A blank stands for any run of blanks and tabs.
     pub separator: Option<u8>,
+    /// Numbers of delimited text have a decimal comma: `2,5` is two and a half.
+    pub decimal_comma: bool,
     /// Whether a target is needed.
     pub need: Need,
     /// The target's column, by name or number (from 1; -1 is the last). `None`: the column called y, target, label,

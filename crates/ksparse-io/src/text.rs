@@ -194,6 +194,14 @@ pub(crate) fn number(text: &[u8]) -> Option<f64> {
     fast_float2::parse::<f64, _>(text).ok()
 }
 
+/// A number written with a decimal comma, with a point instead.
+pub(crate) fn with_point(text: &[u8]) -> Option<Vec<u8>> {
+    let comma = memchr::memchr(b',', text)?;
+    let mut point = text.to_vec();
+    point[comma] = b'.';
+    number(&point).map(|_| point)
+}
+
 /// Bytes of a message: cut to a reasonable length, what is not printable replaced.
 pub(crate) fn show(text: &[u8]) -> String {
     let cut = &text[..text.len().min(40)];
@@ -211,6 +219,11 @@ pub(crate) fn finite(text: &[u8], place: impl FnOnce() -> Place) -> Result<f64> 
         Some(v) if v.is_finite() => Ok(v),
         Some(_) => Err(Error::input(place(), format!("`{}` is not finite", show(text)), FINITE)),
         None if is_missing(text) => Err(Error::input(place(), missing(text), FINITE)),
+        None if with_point(text).is_some() => Err(Error::input(
+            place(),
+            format!("`{}` is not a number", show(text)),
+            Words::from("if commas stand for decimal points, say ") + Setting::DecimalComma,
+        )),
         None => Err(Error::input(
             place(),
             format!("`{}` is not a number", show(text)),

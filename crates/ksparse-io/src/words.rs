@@ -32,6 +32,8 @@ pub enum Setting {
     ZeroBased,
     /// That there is no header.
     NoHeader,
+    /// That numbers have a decimal comma.
+    DecimalComma,
     /// How much memory may be used.
     Memory,
     /// That files are read instead of mapped.
@@ -58,6 +60,7 @@ impl Setting {
             Self::Features => "features",
             Self::ZeroBased => "zero_based",
             Self::NoHeader => "no header",
+            Self::DecimalComma => "decimal_comma",
             Self::Memory => "memory",
             Self::NoMmap => "no_mmap",
             Self::Format => "format",

@@ -71,6 +71,10 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "CHAR", value_parser = parse::separator)]
     pub separator: Option<u8>,
 
+    /// Numbers of text columns have a decimal comma: 2,5 is two and a half
+    #[arg(long)]
+    pub decimal_comma: bool,
+
     /// Megabytes that reading may take; what would take more is an error [default: what is free]
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
     pub memory: Option<u64>,
@@ -99,6 +103,7 @@ impl ReadingArgs {
             zero_based: self.zero_based,
             features: self.features,
             separator: self.separator,
+            decimal_comma: self.decimal_comma,
             header: if self.no_header { Header::No } else { Header::Auto },
             need,
             target: self.target.clone(),

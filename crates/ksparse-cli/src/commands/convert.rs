@@ -36,6 +36,10 @@ pub struct ConvertArgs {
     /// Count the columns of svmlight output from 0
     #[arg(long, help_heading = "Output")]
     pub to_zero_based: bool,
+
+    /// Replace the file of the target, which some formats put beside OUT, where there is one already
+    #[arg(long, help_heading = "Output")]
+    pub overwrite: bool,
 }
 
 pub fn run(args: &ConvertArgs, screen: Screen) -> Result<()> {
@@ -61,9 +65,10 @@ pub fn run(args: &ConvertArgs, screen: Screen) -> Result<()> {
         let mut facts = Facts::default();
         facts.add("written", format!("{} files in {}", files.len(), args.output.display()));
         facts.add("time", seconds(started.elapsed().as_secs_f64()));
-        return screen.print(&facts.to_string());
+        return screen.confirm(&facts.to_string());
     }
     output::check_data(&args.output, &args.data.files())?;
+    output::check_unnamed(&[ksparse_io::target_beside(&args.output)], args.overwrite)?;
     let (table, lost) =
         ksparse_io::convert(&args.data.data, &args.output, &options, &writing, relabel).map_err(Failure::converting)?;
     table.notes.iter().for_each(|note| screen.note(note));
@@ -77,5 +82,5 @@ pub fn run(args: &ConvertArgs, screen: Screen) -> Result<()> {
     facts.add("non-zeros", table.matrix.nnz().to_string());
     facts.add("written", args.output.display().to_string());
     facts.add("time", seconds(started.elapsed().as_secs_f64()));
-    screen.print(&facts.to_string())
+    screen.confirm(&facts.to_string())
 }

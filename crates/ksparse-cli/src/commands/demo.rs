@@ -29,7 +29,10 @@ pub fn run(args: &DemoArgs, screen: Screen) -> Result<()> {
             "simulate logistic --rows 500 --cols 1000 --nonzeros 12 --correlation 0.5 -o {data.csv} --truth \
              {truth.json}",
         ),
-        ("One fifth of the rows is put aside for testing.", "split {data.csv} --test 0.2 --seed 1"),
+        (
+            "One fifth of the rows is put aside for testing.",
+            "split {data.csv} --test 0.2 --seed 1 --train-output {data.train.csv} --test-output {data.test.csv}",
+        ),
         ("A model with 12 of the 1000 columns.", "fit {data.train.csv} -k 12 --lambda 1e-3 -o {model.json}"),
         ("How well it predicts the rows put aside.", "predict {model.json} {data.test.csv} -o {predictions.txt}"),
         ("How well the true coefficients do on the same rows.", "predict {truth.json} {data.test.csv} --score"),

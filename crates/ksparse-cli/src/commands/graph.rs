@@ -141,7 +141,7 @@ fn graph(args: &GraphArgs, solver: &dyn Solver, format: Option<network_file::For
     let recipe = args.recipe.recipe(&args.solver);
     let model = recipe.model(covariance).map_err(blame)?;
     let names: Vec<String> = (0..model.variables())
-        .map(|j| table.names.as_ref().map_or_else(|| format!("V{}", j + 1), |names| names[j].clone()))
+        .map(|j| table.names.as_ref().map_or_else(|| (j + 1).to_string(), |names| names[j].clone()))
         .collect();
     warn_about_constants(&model, &names, screen);
     args.solver.refuse_effort()?;

@@ -131,7 +131,7 @@ fn lda(args: &LdaArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     if args.json {
         let names: Vec<String> = chosen
             .iter()
-            .map(|&j| data.names.as_ref().map_or_else(|| format!("V{}", j + 1), |names| names[j].clone()))
+            .map(|&j| data.names.as_ref().map_or_else(|| (j + 1).to_string(), |names| names[j].clone()))
             .collect();
         let object = json!({
             "k": k, "edges": network.edges().len(), "columns": names, "judged_on": on, "confusion": table,

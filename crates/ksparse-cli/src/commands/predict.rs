@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 /// Predictions go to standard output, one per line, and scores to standard error; with -o predictions go to a file and
 /// scores to standard output. A prediction is a label, a number, or under the loss cox the logarithm of a risk.
 ///
-/// Columns are matched by name where model and data have names, and by position otherwise: then there must be as many
-/// as the model was fitted on. svmlight data may lack columns, which are zero, and may have further ones, which are
+/// Columns are matched by name. A model without names takes columns by position, and so does one with names under
+/// --by-position: then there must be as many as the model was fitted on. svmlight data may lack columns, which are zero, and may have further ones, which are
 /// left out: they did not occur in training.
 #[derive(Debug, clap::Args)]
 pub struct PredictArgs {
@@ -40,6 +40,10 @@ pub struct PredictArgs {
 
     #[command(flatten)]
     pub survival: SurvivalArgs,
+
+    /// Take the columns by their position, whatever their names: for data without names under a model with names
+    #[arg(long, help_heading = "Data")]
+    pub by_position: bool,
 
     /// Write the predictions here
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
@@ -94,6 +98,23 @@ struct PredictJson<'a> {
     predictions: Option<Vec<serde_json::Value>>,
 }
 
+impl PredictArgs {
+    /// The names by which columns are found, if they are; `Err` where the model has names and the data have none.
+    pub fn names<'a>(&self, model_has: bool, table: &'a Table) -> Result<Option<&'a [String]>> {
+        if self.by_position || !model_has {
+            return Ok(None);
+        }
+        table.names.as_deref().map(Some).ok_or_else(|| {
+            Failure::Input(format!(
+                "{}: the columns have no names, by which {} knows them; give data with names, or take the columns in \
+                 their order with --by-position",
+                table.source,
+                self.model.display()
+            ))
+        })
+    }
+}
+
 pub fn run(args: &PredictArgs, screen: Screen) -> Result<()> {
     let files = sharded::find(&args.data)?;
     let read_from = files.clone().unwrap_or_else(|| args.reading.files(&args.data));
@@ -121,14 +142,14 @@ pub fn run(args: &PredictArgs, screen: Screen) -> Result<()> {
     let (table, z) = match files {
         None => {
             let table = read(args, &args.data, &model, screen)?;
-            let z = predictor(&model, &table, &args.model, screen)?;
+            let z = predictor(&model, &table, args, screen)?;
             (table, z)
         }
         Some(files) => {
             let mut z = Vec::new();
             let table = sharded::all(&files, &args.data, |file| {
                 let table = read(args, file, &model, screen)?;
-                z.extend(predictor(&model, &table, &args.model, screen)?);
+                z.extend(predictor(&model, &table, args, screen)?);
                 Ok(table)
             })?;
             (table, z)
@@ -139,8 +160,8 @@ pub fn run(args: &PredictArgs, screen: Screen) -> Result<()> {
 }
 
 /// The linear predictor of a model for every row of a table, offsets included.
-fn predictor(model: &Model, table: &Table, file: &Path, screen: Screen) -> Result<Vec<f64>> {
-    let aligned = align(model, table, file, screen)?;
+fn predictor(model: &Model, table: &Table, args: &PredictArgs, screen: Screen) -> Result<Vec<f64>> {
+    let aligned = align(model, table, args, screen)?;
     let mut z = aligned.predict(table.design()).map_err(|error| Failure::from(error).within(&table.source))?;
     z.iter_mut().zip(table.offset.as_deref().unwrap_or_default()).for_each(|(z, offset)| *z += offset);
     match z.iter().position(|value| !value.is_finite()) {
@@ -164,10 +185,10 @@ fn read(args: &PredictArgs, data: &Path, model: &Model, screen: Screen) -> Resul
 }
 
 /// The model for the columns of this table.
-fn align(model: &Model, table: &Table, file: &Path, screen: Screen) -> Result<ksparse::LinearModel> {
-    let mut linear = model.linear();
+fn align(model: &Model, table: &Table, args: &PredictArgs, screen: Screen) -> Result<ksparse::LinearModel> {
+    let (mut linear, file) = (model.linear(), &args.model);
     let named = model.coefficients.iter().all(|c| c.feature.is_some()) && !model.coefficients.is_empty();
-    if let (true, Some(names)) = (named, &table.names) {
+    if let Some(names) = args.names(named, table)? {
         let mut pairs = Vec::new();
         for entry in &model.coefficients {
             let name = entry.feature.as_deref().unwrap_or_default();

@@ -227,5 +227,5 @@ fn write(args: &SimulateArgs, table: Table, truth: &str, screen: Screen) -> Resu
     if let Some(path) = &args.truth {
         facts.add("truth", path.display().to_string());
     }
-    screen.print(&facts.to_string())
+    screen.confirm(&facts.to_string())
 }

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Rows are drawn at random, the same for the same seed. Where the target has classes (words, or at most 20 distinct
 /// whole numbers), every class has its share in both parts. The rows of a part keep their order, its file keeps format
-/// and compression: data.svm.xz becomes data.train.svm.xz and data.test.svm.xz.
+/// and compression: data.svm.xz becomes data.train.svm.xz and data.test.svm.xz. Files that are there already stay, unless
+/// they were named or --overwrite is given.
 #[derive(Debug, clap::Args)]
 pub struct SplitArgs {
     #[command(flatten)]
@@ -30,7 +31,7 @@ pub struct SplitArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// Where to write both parts [default: beside the data]
+    /// Where to write both parts [default: the current folder]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub dir: Option<PathBuf>,
 
@@ -41,6 +42,10 @@ pub struct SplitArgs {
     /// The file to test on, likewise
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub test_output: Option<PathBuf>,
+
+    /// Replace files that are there already, under names that were not given
+    #[arg(long, help_heading = "Output")]
+    pub overwrite: bool,
 }
 
 pub fn run(args: &SplitArgs, screen: Screen) -> Result<()> {
@@ -61,6 +66,11 @@ pub fn run(args: &SplitArgs, screen: Screen) -> Result<()> {
     let test_file = args.test_output.clone().unwrap_or_else(|| named(&args.data.data, args.dir.as_deref(), "test"));
     let outputs = [&train_file, &test_file].map(|file| [Some(file.clone()), ksparse_io::target_beside(file)]);
     output::check(&outputs.iter().flatten().collect::<Vec<_>>(), &args.data.files())?;
+    let unnamed = |given: &Option<PathBuf>, [file, beside]: &[Option<PathBuf>; 2]| {
+        [file.clone().filter(|_| given.is_none()), beside.clone()]
+    };
+    let unnamed = [unnamed(&args.train_output, &outputs[0]), unnamed(&args.test_output, &outputs[1])];
+    output::check_unnamed(unnamed.as_flattened(), args.overwrite)?;
     let mut facts = Facts::default();
     for ((name, file), rows) in [("train", train_file), ("test", test_file)].into_iter().zip(&parts) {
         let part = table.rows(rows)?;
@@ -73,7 +83,7 @@ pub fn run(args: &SplitArgs, screen: Screen) -> Result<()> {
         lost.iter().for_each(|lost| screen.warn(lost));
         facts.add(name, format!("{} rows, {}", rows.len(), file.display()));
     }
-    screen.print(&facts.to_string())
+    screen.confirm(&facts.to_string())
 }
 
 /// A number per row: its class where the target has classes, the same for all otherwise.
@@ -124,10 +134,7 @@ fn named(data: &Path, dir: Option<&Path>, part: &str) -> PathBuf {
     let stem = &name[..name.len() - compressed.len()];
     let at = stem.rfind('.').filter(|&at| at > 0).unwrap_or(stem.len());
     let file = format!("{}.{part}{}{compressed}", &stem[..at], &stem[at..]);
-    match dir {
-        Some(dir) => dir.join(file),
-        None => data.with_file_name(file),
-    }
+    dir.unwrap_or(Path::new("")).join(file)
 }
 
 #[cfg(test)]
@@ -148,7 +155,7 @@ mod tests {
     #[test]
     fn parts_keep_the_end_of_the_name() {
         let name = |data: &str| named(Path::new(data), None, "test");
-        assert_eq!(name("a/data.svm.xz"), Path::new("a/data.test.svm.xz"));
+        assert_eq!(name("a/data.svm.xz"), Path::new("data.test.svm.xz"));
         assert_eq!(name("data"), Path::new("data.test"));
         assert_eq!(named(Path::new("a/b.c.csv"), Some(Path::new("d")), "train"), Path::new("d/b.c.train.csv"));
     }

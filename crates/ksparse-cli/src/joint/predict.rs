@@ -38,7 +38,7 @@ pub fn run(args: &PredictArgs, model: &JointModel, screen: Screen) -> Result<()>
         _ => {}
     }
     let table = read(args, model, screen)?;
-    let models = align(model, &table, &args.model, screen)?;
+    let models = align(model, &table, args, screen)?;
     let rows: Vec<usize> = (0..table.nrows()).collect();
     let observed = Observed::Classes { of: &[], count: models.len() };
     let z = JointProblem::new(table.design(), observed).predict(&models, &rows)?;
@@ -103,11 +103,11 @@ fn read(args: &PredictArgs, model: &JointModel, screen: Screen) -> Result<Table>
 }
 
 /// The models for the columns of this table.
-fn align(model: &JointModel, table: &Table, file: &Path, screen: Screen) -> Result<Vec<LinearModel>> {
-    let mut models = model.linear();
+fn align(model: &JointModel, table: &Table, args: &PredictArgs, screen: Screen) -> Result<Vec<LinearModel>> {
+    let (mut models, file) = (model.linear(), &args.model);
     let named = model.coefficients.iter().all(|row| row.feature.is_some()) && !model.coefficients.is_empty();
     let (found, expected) = (table.ncols(), model.p);
-    if let (true, Some(names)) = (named, &table.names) {
+    if let Some(names) = args.names(named, table)? {
         let mut places = Vec::new();
         for row in &model.coefficients {
             let name = row.feature.as_deref().unwrap_or_default();

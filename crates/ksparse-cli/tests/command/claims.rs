@@ -82,7 +82,7 @@ fn what_swells_when_it_is_decompressed() {
     let bench = Bench::new();
     bench.file("big.csv", format!("a,b,y\n{}", "0,0,0\n".repeat(1_000_000)));
     for end in ["gz", "xz", "zst", "bz2"] {
-        bench.ok(&format!("convert big.csv bomb.npy.{end} -q"));
+        bench.ok(&format!("convert big.csv bomb.npy.{end} -q --overwrite"));
         too_large(&bench, &format!("fit bomb.npy.{end} -k 1 --memory 10"), &["bomb.npy"]);
     }
     too_large(&bench, "fit big.csv -k 1 --memory 10", &["big.csv"]);

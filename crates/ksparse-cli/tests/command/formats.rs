@@ -23,12 +23,12 @@ fn every_format_to_every_other_gives_the_same_fit() {
         let stem = first.split('.').next().unwrap();
         let direct = |end: &str| format!("{stem}-direct.{end}");
         for end in ends {
-            bench.ok(&format!("convert {first} {} -q", direct(end)));
+            bench.ok(&format!("convert {first} {} -q --overwrite", direct(end)));
             assert_eq!(answer(&bench, &direct(end), ""), expected, "{end}");
         }
         for (from, to) in ends.iter().flat_map(|from| ends.map(|to| (*from, to))) {
             let there = format!("{stem}-there.{to}");
-            bench.ok(&format!("convert {} {there} -q", direct(from)));
+            bench.ok(&format!("convert {} {there} -q --overwrite", direct(from)));
             // Formats with names differ where the way led through one without; of the others the bytes are compared,
             // which is quicker.
             if ["csv", "tsv", "ksb", "npz"].iter().any(|named| to.starts_with(named)) {
@@ -47,7 +47,7 @@ fn labels_survive() {
     let expected = answer(&bench, "labels.csv", "--lambda 0.01");
     for end in ["tsv", "svm", "ksb", "csv.zst"] {
         let file = format!("copy.{end}");
-        bench.ok(&format!("convert labels.csv {file} -q"));
+        bench.ok(&format!("convert labels.csv {file} -q --overwrite"));
         assert_eq!(answer(&bench, &file, "--lambda 0.01"), expected, "{end}");
     }
     bench.ok("convert labels.csv signs.svm --positive no");
@@ -63,6 +63,21 @@ fn text_larger_than_memory_is_converted_piece_by_piece() {
     let read = |name: &str| std::fs::read(bench.path(name)).unwrap();
     assert!(read("big.svm").len() > 1 << 20, "large enough to be read in pieces");
     assert!(read("at-once.ksb") == read("in-pieces.ksb"));
+}
+
+#[test]
+fn decimal_commas_are_read_when_they_are_announced() {
+    let bench = Bench::with_data();
+    let points = bench.read("data.csv");
+    let known = answer(&bench, "data.csv", "");
+    for (file, between) in [("semicolons.csv", ";"), ("tabs.tsv", "\t")] {
+        bench.file(file, points.replace(',', between).replace('.', ","));
+        let done = bench.run(&format!("fit {file} -k 3"));
+        assert!(done.code == 2 && done.stderr.contains("--decimal-comma"), "{}", done.stderr);
+        assert_eq!(answer(&bench, file, "--decimal-comma"), known, "{file}");
+    }
+    let done = bench.run("fit data.csv -k 3 --decimal-comma --separator comma");
+    assert!(done.code == 2 && done.stderr.contains("semicolons or tabs"), "{}", done.stderr);
 }
 
 #[test]

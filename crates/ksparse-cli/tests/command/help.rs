@@ -2,28 +2,51 @@
 
 use crate::bench::Bench;
 
+const COMMANDS: [&str; 14] = [
+    "fit",
+    "predict",
+    "path",
+    "graph",
+    "lda",
+    "theory",
+    "show",
+    "convert",
+    "split",
+    "verify",
+    "simulate",
+    "demo",
+    "completions",
+    "man",
+];
+
 #[test]
 fn help_of_every_command() {
     let bench = Bench::new();
     insta::assert_snapshot!("help", bench.ok("--help"));
-    for command in [
-        "fit",
-        "predict",
-        "path",
-        "graph",
-        "lda",
-        "theory",
-        "show",
-        "convert",
-        "split",
-        "verify",
-        "simulate",
-        "demo",
-        "completions",
-        "man",
-    ] {
+    for command in COMMANDS {
         insta::assert_snapshot!(format!("help-{command}"), bench.ok(&format!("{command} --help")));
     }
+}
+
+/// Every option is in `--help`; `-h` is what most people want to know, on one screen, and says where there is more.
+#[test]
+fn short_help_fits_a_screen_and_all_help_any_width() {
+    let bench = Bench::new();
+    for command in COMMANDS {
+        let short = bench.ok(&format!("{command} -h"));
+        assert!(short.lines().count() <= 48, "{command} -h: {} lines", short.lines().count());
+        for width in ["50", "100", "180"] {
+            let asked = bench.command(&format!("{command} --help")).env("COLUMNS", width).output().unwrap();
+            let long = String::from_utf8(asked.stdout).unwrap();
+            // What is to be typed is not cut, nor is a word.
+            let typed = |line: &str| line.trim_start().starts_with("ksparse ") || line.contains("Usage");
+            let prose = long.lines().filter(|line| !typed(line) && line.trim().contains(' '));
+            let widest = prose.map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= width.parse().unwrap(), "{command} --help at {width}: a line of {widest}");
+        }
+    }
+    let short = bench.ok("fit -h");
+    assert!(short.contains("--lambda") && short.contains("--help") && !short.contains("--huber-gamma"), "{short}");
 }
 
 #[test]

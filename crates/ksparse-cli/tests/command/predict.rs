@@ -102,6 +102,49 @@ fn columns_are_found_by_name() {
 }
 
 #[test]
+fn a_model_with_names_wants_names() {
+    let bench = Bench::with_data();
+    bench.ok("fit data.csv -k 3 -o model.json");
+    let known = bench.ok("predict model.json data.csv -q");
+    bench.ok("convert data.csv data.npy");
+    for file in ["data.svm", "data.npy"] {
+        let done = bench.run(&format!("predict model.json {file}"));
+        assert!(done.code == 2 && done.stdout.is_empty(), "{file}: {}", done.stdout);
+        assert!(done.stderr.contains("no names") && done.stderr.contains("--by-position"), "{}", done.stderr);
+        assert_eq!(bench.ok(&format!("predict model.json {file} --by-position -q")), known, "{file}");
+    }
+    bench.ok("simulate cox -n 60 -p 6 --seed 1 -o times.csv");
+    bench.ok("fit times.csv --time time --event y -k 2 -o cox.json");
+    let bare: String = bench.read("times.csv").lines().skip(1).map(|line| format!("{line}\n")).collect();
+    bench.file("bare.csv", bare);
+    let done = bench.run("predict cox.json bare.csv --time 8 --event 1");
+    assert!(done.code == 2 && done.stderr.contains("--by-position"), "{}", done.stderr);
+}
+
+/// The third column is called 3 by everyone where it has no name, and by its name where it has one.
+#[test]
+fn columns_have_one_name_everywhere() {
+    let bench = Bench::new();
+    let rows = [[0.3_f64, 5.0_f64], [1.1, 4.0], [1.9, 3.0], [3.2, 2.5], [4.1, 1.0], [4.8, 0.3]];
+    let svm: String = rows.iter().map(|[a, b]| format!("{a} 1:{} 2:{b} 3:{}\n", (9.0 * b).sin(), a * 2.0)).collect();
+    bench.file("data.svm", &svm);
+    bench.ok("convert data.svm data.npy");
+    let csv: String = rows.iter().map(|[a, b]| format!("{a},{},{b},{}\n", (9.0 * b).sin(), a * 2.0)).collect();
+    bench.file("bare.csv", &csv);
+    bench.file("named.csv", format!("y,a,b,c\n{csv}"));
+    for (file, name) in [("data.svm", "3"), ("data.npy", "3"), ("bare.csv --target 1", "4"), ("named.csv", "c")] {
+        let fit = bench.ok(&format!("fit {file} -k 1 -o model.json -q"));
+        let last = if name == "4" { "3" } else { name };
+        assert_eq!(fit.lines().nth(1).unwrap().split_whitespace().next(), Some(last), "{file}\n{fit}");
+        assert!(bench.ok("show model.json").contains(&format!("\n{last} ")), "{}", bench.ok("show model.json"));
+        let data = if name == "c" { "named.csv --drop y" } else { file.split(' ').next().unwrap() };
+        let graph = bench.ok(&format!("graph {data} -k 3 -q"));
+        assert!(graph.split_whitespace().any(|word| word == name), "{data}: {graph}");
+        assert!(!graph.contains('V'), "{graph}");
+    }
+}
+
+#[test]
 fn svmlight_may_have_other_columns() {
     let bench = Bench::new();
     bench.file("train.svm", "1 1:1 3:1\n-1 1:-1\n1 1:2 3:1\n-1 2:1 3:-1\n");

@@ -19,8 +19,57 @@ fn a_split_shares_out_rows_and_classes() {
     assert_eq!(together, whole);
     bench.ok("split data.svm --test 0.2 --seed 3 --train-output a.csv.gz --test-output b.svm");
     assert_eq!(bench.read("b.svm"), test);
-    bench.ok("split data.svm --test 0.2 --seed 4");
+    bench.ok("split data.svm --test 0.2 --seed 4 --overwrite");
     assert_ne!(bench.read("data.test.svm"), test);
+}
+
+/// Neither beside the data, nor over a file whose name was made from another.
+#[test]
+fn nothing_is_written_that_was_not_asked_for() {
+    let bench = Bench::with_data();
+    std::fs::create_dir(bench.path("else")).unwrap();
+    std::fs::rename(bench.path("data.csv"), bench.path("else/data.csv")).unwrap();
+    bench.ok("split else/data.csv");
+    assert!(bench.path("data.train.csv").exists() && !bench.path("else/data.train.csv").exists());
+    let train = bench.read("data.train.csv");
+    let done = bench.run("split else/data.csv --seed 2");
+    assert!(done.code == 2 && done.stderr.contains("data.train.csv: is there already"), "{}", done.stderr);
+    assert!(done.stderr.contains("--overwrite") && bench.read("data.train.csv") == train, "{}", done.stderr);
+    bench.ok("split else/data.csv --seed 2 --train-output data.train.csv --test-output data.test.csv");
+    assert_ne!(bench.read("data.train.csv"), train);
+    bench.ok("split else/data.csv --dir else");
+    assert!(bench.path("else/data.test.csv").exists());
+    // Dense formats put the target beside their file.
+    bench.file("out.y.npy", "precious");
+    let done = bench.run("convert else/data.csv out.npy");
+    assert!(done.code == 2 && done.stderr.contains("out.y.npy: is there already"), "{}", done.stderr);
+    assert!(!bench.path("out.npy").exists() && bench.read("out.y.npy") == "precious");
+    bench.ok("convert else/data.csv out.npy --overwrite");
+    let done = bench.run("split out.npy --train-output a.npy --test-output out.test.npy");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let done = bench.run("split out.npy --train-output a.npy --test-output out.test.npy");
+    assert!(done.code == 2 && done.stderr.contains("a.y.npy"), "{}", done.stderr);
+}
+
+#[test]
+fn quiet_is_quiet() {
+    let bench = Bench::with_data();
+    bench.ok("fit data.csv -k 3 -o model.json");
+    for line in [
+        "convert data.csv out.npy",
+        "convert data.csv parts --shards 2",
+        "split data.csv",
+        "simulate linear -n 20 -p 5 -o new.csv",
+        "man --dir pages",
+    ] {
+        let done = bench.run(&format!("{line} --quiet"));
+        assert_eq!((done.code, &*done.stdout, &*done.stderr), (0, "", ""), "{line}");
+    }
+    // What was asked for is printed, and nothing beside it.
+    for line in ["fit data.csv -k 99", "predict model.json data.csv", "path data.csv -k 1:3", "graph data.csv -k 2"] {
+        let done = bench.run(&format!("{line} --quiet"));
+        assert!(done.code == 0 && !done.stdout.is_empty() && done.stderr.is_empty(), "{line}: {}", done.stderr);
+    }
 }
 
 #[test]
