@@ -99,7 +99,16 @@ impl Prepared {
 
     /// A refusal of the library, naming the file it is about.
     pub fn blame(&self, error: ksparse::Error) -> Failure {
-        Failure::from(error).within(&self.data.table.source)
+        let table = &self.data.table;
+        let failure = match &error {
+            ksparse::Error::Column { column, problem } => {
+                let name =
+                    table.names.as_ref().map_or_else(|| (column + 1).to_string(), |names| names[*column].clone());
+                Failure::Input(format!("column `{name}` is {problem}"))
+            }
+            _ => Failure::from(error),
+        };
+        failure.within(&table.source)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a solver is doing: a line on standard error, on terminals only; every iteration with `--verbose`. Ctrl-C
 //! is none of its business: solvers have the token of `interrupt`.
 
-use crate::report::significant;
+use crate::report::{count, significant};
 use crate::screen::Screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ksparse::Progress;
@@ -9,12 +9,17 @@ use ksparse::certificate::Epoch;
 use ksparse::path::PathProgress;
 use ksparse::select::CvProgress;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Watches a solver.
 pub struct Watcher {
     bar: ProgressBar,
     screen: Screen,
+    /// Coordinates from here on are intercepts, and so many coordinates belong to a column.
+    columns: (usize, usize),
+    /// The last iteration told: solvers ask whether to go on more often than that.
+    told: AtomicUsize,
 }
 
 impl Watcher {
@@ -37,19 +42,35 @@ impl Watcher {
         if !hidden {
             bar.enable_steady_tick(Duration::from_millis(100));
         }
-        Self { bar, screen }
+        Self { bar, screen, columns: (usize::MAX, 1), told: AtomicUsize::new(0) }
+    }
+
+    /// The same, knowing how many columns there are, with so many coefficients each.
+    pub fn over(mut self, columns: usize, outputs: usize) -> Self {
+        self.columns = (columns * outputs, outputs);
+        self
+    }
+
+    /// The columns of a support.
+    fn count(&self, support: &[usize]) -> usize {
+        let (intercepts, outputs) = self.columns;
+        let mut columns: Vec<usize> = support.iter().filter(|&&at| at < intercepts).map(|at| at / outputs).collect();
+        columns.dedup();
+        columns.len()
     }
 
     /// An iteration of a solver.
     pub fn iteration(&self, progress: &Progress) -> ControlFlow<()> {
         if self.screen.verbose {
+            if self.told.swap(progress.iteration, Ordering::Relaxed) == progress.iteration {
+                return ControlFlow::Continue(());
+            }
             let step = progress.step.map_or(String::new(), |step| format!(", step {}", significant(step)));
             self.screen.tell(&format!(
-                "iteration {}: objective {}, {} in the support, {} new{step}, {:.3} s",
+                "iteration {}: objective {}, {}{step}, {:.3} s",
                 progress.iteration,
                 significant(progress.value),
-                progress.support.len(),
-                progress.entered,
+                count(self.count(progress.support), "column"),
                 progress.seconds
             ));
         } else {

@@ -26,6 +26,7 @@ pub fn to_py(error: Error) -> PyErr {
         Error::Shape { .. }
         | Error::NotFinite { .. }
         | Error::Overflow { .. }
+        | Error::Column { .. }
         | Error::InvalidOption { .. }
         | Error::Target { .. }
         | Error::IndexOutOfRange { .. }

@@ -60,7 +60,8 @@ pub fn minimize<'py>(
     let sparsity = search.sparsity(k)?;
     let start = start.map(|(support, coefficients)| Solution::guess(support, coefficients));
     let found = py.detach(|| {
-        solver.solve(&objective, &sparsity, start.as_ref(), &mut |progress| objective.ask(callback.as_ref(), progress))
+        solver
+            .solve(&objective, &sparsity, start.as_ref(), &mut |progress| objective.ask(callback.as_ref(), k, progress))
     });
     outcome::solution(py, objective.settle(found)?)
 }
@@ -80,7 +81,7 @@ pub fn minimize_path<'py>(
     let objective = Function::new(function);
     let path = Path { groups: search.groups()?, ..Path::over(ks).keep(search.keep.iter().copied()) };
     let found = py.detach(|| {
-        path.solve(&objective, &*solver, &mut |progress| objective.ask(callback.as_ref(), &progress.solver))
+        path.solve(&objective, &*solver, &mut |progress| objective.ask(callback.as_ref(), progress.k, &progress.solver))
     });
     let out = PyList::empty(py);
     for solution in objective.settle(found)?.solutions {
@@ -93,6 +94,8 @@ struct Function {
     python: Callables,
     /// What the callback raised.
     raised: Mutex<Option<PyErr>>,
+    /// The k and the iteration the callback was last told of: solvers ask more often than that.
+    told: Mutex<Option<(usize, usize)>>,
 }
 
 /// A call whose exception becomes the error of the library that carries it.
@@ -102,7 +105,7 @@ fn call<R>(call: impl FnOnce(Python<'_>) -> PyResult<R>) -> Result<R> {
 
 impl Function {
     fn new(python: Callables) -> Self {
-        Self { python, raised: Mutex::new(None) }
+        Self { python, raised: Mutex::new(None), told: Mutex::new(None) }
     }
 
     fn raised(&self) -> MutexGuard<'_, Option<PyErr>> {
@@ -110,7 +113,10 @@ impl Function {
     }
 
     /// Tells the callback; ends the run after an exception, `True` or `StopIteration`.
-    fn ask(&self, callback: Option<&Py<PyAny>>, progress: &Progress) -> ControlFlow<()> {
+    fn ask(&self, callback: Option<&Py<PyAny>>, k: usize, progress: &Progress) -> ControlFlow<()> {
+        let place = Some((k, progress.iteration));
+        let before = std::mem::replace(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner), place);
+        let callback = callback.filter(|_| before != place);
         let go_on = Python::attach(|py| {
             py.check_signals()?;
             let Some(callback) = callback else { return Ok(true) };

@@ -14,6 +14,7 @@ use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender, SyncSender};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How often the calling thread looks for signals.
@@ -68,18 +69,31 @@ pub struct Watch<'a> {
     pub cancel: &'a Cancel,
     questions: Sender<Question>,
     listening: bool,
+    /// The last iteration the callback was told of: where, and which.
+    told: Mutex<Option<Place>>,
 }
+
+/// The iteration, and the k, ridge and fold it belongs to.
+type Place = (usize, Option<(usize, Option<u64>, Option<usize>)>);
 
 impl Watch<'_> {
     /// Whether to go on, after telling the callback, if there is one.
     pub fn ask(&self, progress: &Progress, cell: Option<Cell>) -> ControlFlow<()> {
-        if self.go_on().is_break() || !self.listening {
+        if self.go_on().is_break() || !self.listening || !self.is_news(progress, cell) {
             return self.go_on();
         }
         let report = Report::of(progress, cell);
         let (answer, answered) = mpsc::sync_channel(1);
         let asked = self.questions.send(Question { report, answer });
         if asked.is_ok() && answered.recv() == Ok(true) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// Whether this is another iteration: solvers ask whether to go on more often than that.
+    fn is_news(&self, progress: &Progress, cell: Option<Cell>) -> bool {
+        let cell = cell.map(|cell| (cell.k, cell.lambda.map(f64::to_bits), cell.fold));
+        let place = Some((progress.iteration, cell));
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *told, place) != place
     }
 
     /// Whether to go on, without a word to the callback.
@@ -101,7 +115,7 @@ pub fn supervise<R: Send>(
     py.detach(|| {
         std::thread::scope(|scope| {
             let (questions, inbox) = mpsc::channel::<Question>();
-            let watch = Watch { cancel, questions, listening: callback.is_some() };
+            let watch = Watch { cancel, questions, listening: callback.is_some(), told: Mutex::new(None) };
             // The watch, and with it the channel, ends with the work, even if that should panic.
             let worker = scope.spawn(move || pool.run(move || work(&watch)));
             let mut raised = None;

@@ -178,6 +178,14 @@ def test_bad_requests(arguments, error, message):
         ksparse.minimize(**request)
 
 
+def test_a_start_in_the_place_of_k_is_told():
+    for arguments in ((value, np.zeros(5)), (value, np.zeros(5), 3), (value, 3, 5)):
+        with pytest.raises(TypeError, match="the second argument is k; pass a starting point as x0="):
+            ksparse.minimize(*arguments, k=3)
+    with pytest.raises(TypeError, match="the second argument is k"):
+        ksparse.minimize(value, [0.0] * 5, 3)
+
+
 @pytest.mark.parametrize(
     "grad",
     [

@@ -27,10 +27,26 @@ def test_a_callback_sees_every_iteration_and_may_stop(classification, stop):
             raise StopIteration
         return None
 
-    model = ksparse.SparseLogisticRegression(k=6).fit(X, y, callback=callback)
+    model = ksparse.SparseLogisticRegression(k=6, solver="fgrahtp").fit(X, y, callback=callback)
     assert model.status_ == "stopped" and len(seen) == 2
     assert seen[0].objective >= seen[1].objective
     assert all(len(progress.support) == len(progress.coef) <= 6 for progress in seen)
+
+
+@pytest.mark.parametrize("solver", ["auto", "grahtp", "htp", "diht"])
+def test_a_callback_is_called_once_per_iteration(classification, regression, solver):
+    told = []
+    model = ksparse.SparseLogisticRegression(k=6, solver=solver).fit(*classification[:2], callback=told.append)
+    assert [progress.iteration for progress in told] == list(range(1, model.n_iter_ + 1))
+    assert len(told[-1].support) == 6
+    told.clear()
+    path = ksparse.path(ksparse.SparseLinearRegression(solver="htp"), *regression[:2], ks=[1, 2], callback=told.append)
+    # A path passes its k in both directions.
+    places = [(progress.k, progress.iteration) for progress in told]
+    assert all(one != other for one, other in zip(places, places[1:])) and list(path.ks) == [1, 2]
+    told.clear()
+    found = ksparse.minimize(lambda x: (((x - 1) ** 2).sum(), 2 * (x - 1)), 2, 5, callback=told.append)
+    assert [progress.iteration for progress in told] == list(range(1, found.nit + 1))
 
 
 def test_an_exception_in_a_callback_comes_out_as_itself(regression):
@@ -199,6 +215,11 @@ def test_limits_are_told(classification):
 
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         assert ksparse.SparseLogisticRegression(k=6, max_iter=1, solver="fgrahtp").fit(X, y).status_ == "max-iterations"
+    with pytest.warns(ConvergenceWarning, match="the best found by then; increase time_limit"):
+        assert ksparse.SparseLogisticRegression(k=6, time_limit=0.0).fit(X, y).status_ == "time-limit"
+    model = ksparse.SparseLogisticRegression(k=6, alpha=1e-3).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="the best found by then; increase time_limit"):
+        assert not ksparse.certify(model, X, y, time_limit=0.0).certified
     separable = np.array([[-1.0], [-2.0], [1.0], [2.0]])
     with pytest.warns(ConvergenceWarning, match="positive alpha"):
         ksparse.SparseLogisticRegression(k=1, alpha=0.0).fit(separable, [0, 0, 1, 1])

@@ -117,6 +117,20 @@ def test_selects_features(regression):
     assert by_importance.get_support().tolist() == model.get_support().tolist()
 
 
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_coefficients_may_be_sparse(regression, classes):
+    X, y, _ = regression
+    if classes:
+        y = np.digitize(y, np.quantile(y, np.arange(1, classes) / classes))
+        model = ksparse.SparseLogisticRegression(k=4).fit(X, y)
+    else:
+        model = ksparse.SparseLinearRegression(k=4).fit(X, y)
+    dense, predicted = model.coef_, model.predict(X)
+    assert model.sparsify() is model and model.coef_.format == "csr" and model.coef_.nnz == np.count_nonzero(dense)
+    np.testing.assert_array_equal(model.predict(X), predicted)
+    np.testing.assert_array_equal(model.densify().coef_, dense)
+
+
 def test_html_repr():
     assert "SparseLogisticRegression" in ksparse.SparseLogisticRegression(k=3)._repr_html_()
 

@@ -38,6 +38,14 @@ pub enum Error {
         /// The quantity.
         what: &'static str,
     },
+    /// A column in units that leave no room for its squares.
+    #[error("column {column} (counted from 0) is {problem}")]
+    Column {
+        /// The column, counted from 0.
+        column: usize,
+        /// What is wrong, and what to do.
+        problem: &'static str,
+    },
     /// An option outside its range.
     #[error("option `{option}` is {value}, but must be {expected}")]
     InvalidOption {

@@ -188,7 +188,7 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let objective: &dyn Objective = boxed.as_ref().map_or(&risk, |boxed| boxed);
     let start = args.start.as_deref().map(|file| model_file::load_start(file, &prepared.data)).transpose()?;
     let start = start.map(|model| training.start(&model));
-    let watcher = Watcher::spinner(screen, solver.name());
+    let watcher = Watcher::spinner(screen, solver.name()).over(prepared.data.table.ncols(), 1);
     let mut watch = |at: &Progress| watcher.iteration(at);
     let solution = interrupt::listening(|| solver.solve(objective, &sparsity, start.as_ref(), &mut watch))
         .map_err(|error| prepared.blame(error))?;

@@ -159,7 +159,7 @@ fn one(request: &Request, problem: &JointProblem, k: usize, keep: &[usize], scre
     let (k, lambda) = (k.min(columns), request.loss.lambda.unwrap_or(JOINT_RIDGE));
     let training = problem.on_all_rows()?;
     let (risk, sparsity) = (training.risk.reridged(lambda)?, problem.sparsity(k, keep));
-    let watcher = Watcher::spinner(screen, request.solver.name());
+    let watcher = Watcher::spinner(screen, request.solver.name()).over(problem.design.ncols(), problem.outputs());
     let solve = || request.solver.solve(&risk, &sparsity, None, &mut |at| watcher.iteration(at));
     let solution = interrupt::listening(solve)?;
     Ok(Found { models: training.models(&solution), solution, k, lambda, table: None })

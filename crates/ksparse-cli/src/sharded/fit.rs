@@ -61,7 +61,7 @@ pub fn run(args: &FitArgs, paths: Vec<PathBuf>, solver: &dyn Solver, screen: Scr
     };
     let options =
         SummedOptions { ridge: prepared.lambda, intercept: prepared.intercept, standardize: prepared.standardize };
-    let watcher = Watcher::spinner(screen, solver.name());
+    let watcher = Watcher::spinner(screen, solver.name()).over(table.ncols(), 1);
     let (summed, solution) = interrupt::listening(|| {
         let summed = Summed::new(&rounds, &*prepared.task.loss, options)?;
         let solution = solver.solve(&summed, &prepared.sparsity(k), None, &mut |at| watcher.iteration(at))?;

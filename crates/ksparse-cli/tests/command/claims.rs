@@ -178,6 +178,11 @@ fn numbers_that_overflow_are_refused() {
     };
     bench.file("entries.csv", scaled(1e200, 1.0));
     bench.file("target.csv", scaled(1.0, 1e300));
+    bench.file("small.csv", scaled(1e-200, 1.0));
+    for (file, says) in [("entries.csv", "column `x1` is too large"), ("small.csv", "column `x1` is too small")] {
+        let done = bench.run(&format!("fit {file} -k 3"));
+        assert!(done.code == 2 && done.stderr.contains(says), "{}", done.stderr);
+    }
     for file in ["entries.csv", "target.csv"] {
         for solver in ["auto", "svrght", "diht", "sdiht", "exact", "grahtp", "iht", "fbs"] {
             let name = format!("{file}.{solver}.json");

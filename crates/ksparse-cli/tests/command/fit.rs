@@ -194,6 +194,23 @@ fn threads_and_verbosity_change_no_bit() {
 }
 
 #[test]
+fn every_iteration_is_told_once_with_its_columns() {
+    let bench = Bench::with_data();
+    for line in [
+        "fit data.csv -k 3",
+        "fit labels.csv -k 3",
+        "fit data.csv -k 3 --solver htp",
+        "fit data.csv -k 3 --solver diht --lambda 0.1",
+    ] {
+        let done = bench.run(&format!("{line} --verbose --json"));
+        let report: Value = serde_json::from_str(&done.stdout).unwrap();
+        let told: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("iteration ")).collect();
+        assert_eq!(told.len() as u64, report["iterations"].as_u64().unwrap(), "{line}\n{}", done.stderr);
+        assert!(told.last().unwrap().contains(", 3 columns"), "{line}\n{}", done.stderr);
+    }
+}
+
+#[test]
 fn too_large_a_k_means_all() {
     let bench = Bench::with_data();
     let done = bench.run("fit data.csv -k 1000 --json");

@@ -56,6 +56,10 @@ fn help_teaches_what_it_must() {
     for piece in ["A mean, not a sum", "lambda = 1/(C n)", "0 for squared loss", "1e-5", "ksparse fit data.csv"] {
         assert!(help.contains(piece), "{piece}");
     }
+    // The rule of the dual solvers, which the code has at `Diht::limits`.
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let rule = "diht, sdiht: when the relative gap is at most T, or neither side has moved by a tenth of that for 50";
+    assert!(words.contains(rule), "{help}");
     for solver in ksparse::solver::NAMES {
         assert!(help.contains(&format!("\n  {solver} ")), "{solver} is not explained");
     }

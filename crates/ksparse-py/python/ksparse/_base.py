@@ -53,6 +53,15 @@ ADVICE = {
     "shorter-step": "the step is too long: leave it to the solver, or shorten it",
     "add-ridge": "the classes are separable and the coefficients grow without end: use a positive alpha",
 }
+#: The same where time was up, of a fit and of a bound.
+MORE_TIME = "this is the best found by then; increase time_limit"
+
+
+def advise(found: Any) -> None:
+    """Warns of a search that was not finished, saying what would help."""
+    advice = MORE_TIME if found["status"] == "time-limit" else ADVICE.get(found["remedy"])
+    if advice is not None:
+        warnings.warn(f"{found['message']}: {advice}.", ConvergenceWarning, stacklevel=4)
 
 
 class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # type: ignore[misc]
@@ -209,10 +218,9 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
 
     def _start(self, row: int, n_features: int) -> Start | None:
         """The last fit as a starting point, where it is wanted and fits."""
-        coef = getattr(self, "coef_", None)
-        if not self.warm_start or coef is None:
+        if not self.warm_start or not hasattr(self, "coef_"):
             return None
-        coef = np.atleast_2d(coef)
+        coef = self._rows()
         if coef.shape[1] != n_features or row >= coef.shape[0]:
             return None
         support = np.flatnonzero(coef[row])
@@ -234,17 +242,46 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
         self.dual_vector_ = models[0]["dual_vector"] if single else [model["dual_vector"] for model in models]
         self.trace_ = models[0]["trace"] if single else [model["trace"] for model in models]
         for model in models:
-            if model["remedy"] in ADVICE:
-                warnings.warn(f"{model['message']}: {ADVICE[model['remedy']]}.", ConvergenceWarning, stacklevel=3)
+            advise(model)
 
     def _set_models(self, models: Sequence[Model], dtype: Any) -> None:
         """What predictions need: a row of coefficients per model."""
         coef = np.zeros((len(models), self.n_features_in_), dtype=dtype)
         for row, model in zip(coef, models):
             row[model["support"]] = model["coef"]
-        self.coef_: Any = coef
+        self.coef_: NDArray[Any] = coef
         self.intercept_: Any = np.array([model["intercept"] for model in models], dtype=dtype)
         self.support_ = np.unique(np.concatenate([model["support"] for model in models]))
+
+    def _rows(self) -> NDArray[Any]:
+        """The coefficients, a row per model."""
+        coef: Any = self.coef_
+        return coef.toarray() if sp.issparse(coef) else np.atleast_2d(coef)
+
+    def sparsify(self) -> Self:
+        """Keep `coef_` as a sparse matrix, a row per model, as linear models of scikit-learn do; predictions stay.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        if not sp.issparse(self.coef_):
+            self._dense_shape = self.coef_.shape
+            self.coef_ = sp.csr_matrix(np.atleast_2d(self.coef_))
+        return self
+
+    def densify(self) -> Self:
+        """Keep `coef_` as an array again.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        if sp.issparse(self.coef_):
+            self.coef_ = self._rows().reshape(self._dense_shape)
+        return self
 
     # Predicting.
 
@@ -252,8 +289,7 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
         """The linear predictor, a column per model."""
         check_is_fitted(self)
         X = validate(self, X, reset=False, **TAKES)
-        coef = np.atleast_2d(self.coef_)
-        support = self.support_
+        coef, support = self._rows(), self.support_
         if isinstance(X, DeviceMatrix):
             there: NDArray[Any] = X.scores(support, coef) + np.ravel(self.intercept_).astype(coef.dtype)
             return there

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._base import SparseLinearModel
+from ._base import MORE_TIME, SparseLinearModel
 from ._validation import as_design, check_alpha, check_k
 
 
@@ -115,7 +117,7 @@ def certify(
     if alpha == 0:
         raise ValueError("A bound needs a ridge: fit with a positive alpha.")
     k = check_k(getattr(estimator, "k_", getattr(estimator, "k", None)), estimator.n_features_in_)
-    rows, intercepts = np.atleast_2d(estimator.coef_), np.ravel(estimator.intercept_)
+    rows, intercepts = estimator._rows(), np.ravel(estimator.intercept_)
     X, targets, weights = clone(estimator)._prepare(X, y, sample_weight)
     if X.shape[1] != rows.shape[1] or len(targets) != len(rows):
         raise ValueError(
@@ -130,4 +132,6 @@ def certify(
         model = support.tolist(), coef[support].astype(np.float64).tolist(), float(intercept)
         data = estimator._data(design, target, weights)
         found.append(Certificate(**_core.certify(data, search, k, alpha, model, tol, max_epochs)))
+        if time_limit is not None and not found[-1].certified and found[-1].seconds >= time_limit:
+            warnings.warn(f"The time limit was reached: {MORE_TIME}.", ConvergenceWarning, stacklevel=2)
     return found[0] if len(found) == 1 else found

@@ -41,7 +41,8 @@ standardize : bool, default=False
     in). Coefficients come back in the units of X; `objective_` and alpha are in those of the standardised columns. The
     columns are centred without an intercept too, which then leaves its constant in `intercept_`.
 keep : array-like of int, str or bool, default=None
-    Columns that are always in, at no charge against k: their numbers, their names, or a mask.
+    Columns that are always in, at no charge against k: their numbers (negative ones from
+    the end), their names, or a mask.
 groups : array-like or None, default=None
     Columns that are in or out together, of which k then counts the groups: a label for every column, or lists of
     columns
@@ -56,8 +57,8 @@ bounds : pair, dict or None, default=None
     bound holds back are listed in `at_bounds_`.
 tol : float or None, default=None
     Iterative methods stop when the point moves by less than this, relatively; 'diht', 'sdiht' and 'exact' when the gap
-    to their bound is less. None is the method's own default: 1e-4, 1e-6 for 'exact'. 'auto', 'fbs' and 'foba' do not
-    use it.
+    to their bound is no more than this share of f, the first two also when neither side has moved by a tenth of that
+    for 50 iterations. None is the method's own default: 1e-4, 1e-6 for 'exact'. 'auto', 'fbs' and 'foba' do not use it.
 max_iter : int or None, default=None
     At most so many iterations. None is the method's own default: 1000, 50 for 'grasp', 100,000 nodes for 'exact', no
     limit for 'fbs' and 'foba'.

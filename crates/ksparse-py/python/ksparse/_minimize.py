@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,8 +23,24 @@ if TYPE_CHECKING:
     from ._core import Function, Search
 
 Floats = NDArray[np.float64]
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
+def second_argument_is_k(function: Callable[P, R]) -> Callable[P, R]:
+    """Says so to who passes a starting point there, as SciPy has it."""
+
+    @functools.wraps(function)
+    def called(*args: P.args, **named: P.kwargs) -> R:
+        if len(args) > 1 and (np.ndim(args[1]) > 0 or "k" in named):  # type: ignore[arg-type]
+            name = function.__name__
+            raise TypeError(f"{name}(fun, k, dim): the second argument is k; pass a starting point as x0=, k as k=.")
+        return function(*args, **named)
+
+    return called
+
+
+@second_argument_is_k
 def minimize(
     fun: Callable[[Any], Any],
     k: int,

@@ -14,6 +14,7 @@ MEANT = {
     "intercept": "fit_intercept",
     "l1_ratio": "nothing here: there is no l1 penalty, k says how many coefficients are not zero",
     "lam": RIDGE,
+    "lambda": RIDGE,
     "lambda_": RIDGE,
     "lambda2": RIDGE,
     "max_features": "k",

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.covariance import EmpiricalCovariance
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_scalar
 
 from . import _core
-from ._base import ADVICE, Callback
+from ._base import Callback, advise
 from ._minimize import function_search
 from ._names import OtherNames
 from ._parameters import Edges, Size, Sizes, parameters
@@ -64,8 +62,7 @@ class _Samples(OtherNames, EmpiricalCovariance, Edges):  # type: ignore[misc]
         self.edges_, self.partial_correlations_ = found["edges"], found["partial_correlations"]
         self.n_iter_, self.n_refits_ = max(1, found["n_iter"]), found["n_refits"]
         self.objective_, self.status_, self.trace_ = found["objective"], found["status"], found["trace"]
-        if found["remedy"] in ADVICE:
-            warnings.warn(f"{found['message']}: {ADVICE[found['remedy']]}.", ConvergenceWarning, stacklevel=3)
+        advise(found)
 
 
 @parameters

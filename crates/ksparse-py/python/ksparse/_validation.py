@@ -190,7 +190,7 @@ def check_keep(keep: Any, n_features: int, names: Any = None) -> list[int]:
         unknown = [name for name in chosen if name not in known]
         if unknown:
             reason = "X has no column names" if names is None else "no such column"
-            raise ValueError(f"keep names {unknown[0]!r}, but {reason}.")
+            raise ValueError(f"keep names {str(unknown[0])!r}, but {reason}.")
         return [known[name] for name in chosen]
     if chosen.dtype.kind not in "iu":
         raise TypeError(f"keep must hold column numbers, names or a mask, got dtype {chosen.dtype}.")

@@ -60,10 +60,11 @@ impl<'a> Problem<'a> {
         self.loss.check_target(self.target)
     }
 
-    /// `Err` where the squares of a column or of the target are too small to be told from zero: such a column would
-    /// pass for an empty one.
+    /// `Err` where the squares of a column overflow, or those of a column or of the target are too small to be told from
+    /// zero: such a column would pass for an empty one.
     fn check_units(&self) -> Result<()> {
         const SMALLEST: f64 = f64::MIN_POSITIVE / f64::EPSILON;
+        const LARGEST: f64 = 1e150;
         let remedy = "too small to be squared: multiply it by a power of ten";
         let largest = self.target.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
         if self.loss.target() == TargetKind::Real && largest > 0.0 && largest * largest < SMALLEST {
@@ -74,12 +75,16 @@ impl<'a> Problem<'a> {
         self.design.tmul(&ones, &mut sums);
         // An empty column sums up to nothing at all; few columns to next to nothing.
         let small = SMALLEST.sqrt() * self.design.nrows() as f64;
-        let suspects: Vec<usize> = (0..sums.len()).filter(|&j| sums[j] != 0.0 && sums[j].abs() < small).collect();
+        let suspicious = |sum: f64| sum != 0.0 && !(small..LARGEST).contains(&sum.abs());
+        let suspects: Vec<usize> = (0..sums.len()).filter(|&j| suspicious(sums[j])).collect();
         let mut squares = vec![0.0; suspects.len()];
         self.design.squares_at(&ones, &suspects, &mut squares);
         self.design.health()?;
-        match suspects.iter().zip(squares).find(|(_, square)| *square < SMALLEST) {
-            Some((j, _)) => Err(Error::Data(format!("column {j} (counted from 0) is {remedy}"))),
+        match suspects.iter().zip(squares).find(|(_, square)| *square < SMALLEST || !square.is_finite()) {
+            Some((&column, square)) if square < SMALLEST => Err(Error::Column { column, problem: remedy }),
+            Some((&column, _)) => {
+                Err(Error::Column { column, problem: "too large to be squared: divide it by a power of ten" })
+            }
             None => Ok(()),
         }
     }

@@ -14,6 +14,7 @@ pub fn to_r(error: Error) -> savvy::Error {
         Error::IndexOutOfRange { what, index, bound } => {
             format!("{what} {} is out of range: there are {bound}", index.saturating_add(1))
         }
+        Error::Column { column, problem } => format!("column {} of `x` is {problem}", column + 1),
         other => match other.remedy() {
             Some(Remedy::AddRidge) => format!("{other}: use a positive `lambda`"),
             _ => other.to_string(),
