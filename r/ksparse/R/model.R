@@ -17,7 +17,8 @@ model_of <- function(table, problem) {
     at_bounds = lapply(table$held, function(held) problem$names[held]),
     baselines = if (problem$family == "cox") lapply(table$baselines, stats::setNames, problem$strata),
     thresholds = if (problem$family == "ordinal") table$thresholds,
-    levels = problem$levels, nobs = problem$n, total = total, names = problem$names, offset = !is.null(problem$offset),
+    levels = problem$levels, nobs = problem$n, total = total, names = problem$names,
+    named = !is.null(colnames(problem$x)), offset = !is.null(problem$offset),
     intercept = problem$intercept), class = "ksparse")
 }
 
@@ -101,7 +102,9 @@ new_matrix <- function(object, newx) {
     complain("`newx` has ", ncol(newx), " columns, but the model was fitted to ", length(object$names))
   }
   named <- colnames(newx)
-  if (!is.null(named) && !identical(named, object$names) && setequal(named, object$names)) {
+  if (object$named && !is.null(named) && !identical(named, object$names)) {
+    other <- setdiff(object$names, named)
+    if (length(other)) complain("`newx` has no column ", other[1L], ", which `x` had: give the same columns")
     complain("`newx` has its columns in another order than `x`: reorder them with newx[, object$names]")
   }
   newx

@@ -108,7 +108,8 @@ test_that("twenty fits are those of the command", {
               "--offset", "o", "--groups", groups, "--keep", "g30", "-k", 2))
   agree("multinomial, sparse, keep, weights",
         ksparse(s, of, k = 2, family = "multinomial", weights = w, keep = 5),
-        asked(written(y = as.character(of), w = w, x = thin), "--target", "y", "--weights", "w", "--keep", "g5", "-k", 2))
+        asked(written(y = as.character(of), w = w, x = thin), "--target", "y", "--weights", "w", "--keep", "g5",
+              "-k", 2))
   agree("cox, sparse, keep", ksparse(s, times, k = 2, family = "cox", keep = "g1"),
         asked(written(time = time, event = event, x = thin), cox, "--keep", "g1", "-k", 2))
   expect_gte(count, 20L)

@@ -70,6 +70,11 @@ test_that("what predictions need is said", {
   fit <- ksparse(d$x, y, k = 1)
   expect_error(predict(fit, d$x[, -1]), "`newx` has 9 columns")
   expect_error(predict(fit, d$x[, 10:1]), "another order")
+  expect_error(predict(fit, `colnames<-`(d$x, letters[1:10])), "`newx` has no column g1")
+  expect_equal(predict(fit, unname(d$x)), unname(predict(fit, d$x)))
+  huge <- d$x
+  huge[, 4] <- huge[, 4] * 1e200
+  expect_error(ksparse(huge, y, k = 1), "column 4 of `x` is too large to be squared")
   expect_error(predict(fit, type = "class"), "families with classes")
   expect_error(predict(fit, d$x, newoffset = 1), "without an offset")
 })
