@@ -86,17 +86,18 @@ impl<T: Entry> Columns for SparseColumns<'_, T> {
 
     fn gram(&mut self, weights: &[f64], mut out: MatrixMut<'_>) {
         let k = self.columns.len();
-        let lower = self.packed.gram(weights, k).unwrap_or_else(|| {
-            let (by_row, mut lower) = (ByRow::new(weights.len(), &self.columns), vec![0.0; k * k]);
+        let table = self.packed.gram(weights, k).unwrap_or_else(|| {
+            let (by_row, mut table) = (ByRow::new(weights.len(), &self.columns), vec![0.0; k * k]);
             for (i, &w) in weights.iter().enumerate() {
                 let (columns, values) = by_row.entries(i);
-                add_outer(w, columns, values, k, &mut lower);
+                add_outer(w, columns, values, k, &mut table);
             }
-            lower
+            table
         });
         for b in 0..k {
-            for a in b..k {
-                out[(a, b)] = lower[b * k + a];
+            out[(b, b)] = table[b * k + b];
+            for a in b + 1..k {
+                out[(a, b)] = table[b * k + a] + table[a * k + b];
             }
         }
     }

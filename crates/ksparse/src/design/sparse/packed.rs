@@ -153,20 +153,20 @@ impl Packed {
         }
     }
 
-    /// The products of the columns, each of a pair once: `lower[b k + a]` for a >= b. `None` where columns are in several
-    /// panels.
+    /// The products of the columns, each in part at `[b k + a]` and in part at `[a k + b]`: a pair stands as it does in a
+    /// row. `None` where columns are in several panels.
     pub fn gram(&self, weights: &[f64], k: usize) -> Option<Vec<f64>> {
         let [blocks] = &*self.panels else { return None };
         let products = self.nnz as f64 * self.nnz as f64 / (2 * self.nrows).max(1) as f64;
         let groups = ((products / (PER_ENTRY * (k * k) as f64)) as usize).clamp(1, TABLES);
         let size = blocks.len().div_ceil(groups).max(1);
         let part = |(g, members): (usize, &[Block])| {
-            let mut lower = vec![0.0; k * k];
+            let mut table = vec![0.0; k * k];
             for (b, block) in members.iter().enumerate() {
                 let weights = &weights[(g * size + b) * BLOCK..];
-                block.rows().for_each(|(i, columns, values)| add_outer(weights[i], columns, values, k, &mut lower));
+                block.rows().for_each(|(i, columns, values)| add_outer(weights[i], columns, values, k, &mut table));
             }
-            lower
+            table
         };
         let add = |mut all: Vec<f64>, more: Vec<f64>| {
             all.iter_mut().zip(more).for_each(|(all, v)| *all += v);
@@ -181,17 +181,18 @@ impl Packed {
     }
 }
 
-/// Adds the outer product of a row: the work is the squares of the row lengths, not k^2 merges.
+/// Adds the products of the entries of a row, each of a pair once, where the first of them says: the work is the squares
+/// of the row lengths, not k^2 merges.
 #[inline(always)]
-pub(super) fn add_outer<I: Copy + Into<u32>>(w: f64, columns: &[I], values: &[f64], k: usize, lower: &mut [f64]) {
+pub(super) fn add_outer<I: Copy + Into<u32>>(w: f64, columns: &[I], values: &[f64], k: usize, table: &mut [f64]) {
     if w == 0.0 {
         return;
     }
     for (e, (&b, &v)) in columns.iter().zip(values).enumerate() {
         let (b, scaled) = (b.into() as usize, w * v);
+        let line = &mut table[b * k..(b + 1) * k];
         for (&a, u) in columns[e..].iter().zip(&values[e..]) {
-            let a = a.into() as usize;
-            lower[b.min(a) * k + b.max(a)] += scaled * u;
+            line[a.into() as usize] += scaled * u;
         }
     }
 }
