@@ -24,10 +24,6 @@ class SparseLinearRegressionCV(CrossValidated, SparseRegression):  # type: ignor
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Coefficients of the model chosen.
-    intercept_ : float
-        Its intercept.
     {attributes}
 
     Examples

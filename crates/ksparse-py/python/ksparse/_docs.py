@@ -116,6 +116,11 @@ n_features_in_ : int
 feature_names_in_ : ndarray of str
     Their names, where X has them."""
 
+NUMBERS = """coef_ : ndarray of shape (n_features,)
+    Coefficients, at most k of them not zero beside those kept.
+intercept_ : float
+    The intercept."""
+
 CLASSES = """coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     Coefficients, at most k of them not zero in a row beside those kept. One row for two classes, one per class for
     more.
@@ -258,10 +263,12 @@ def documented(cls: Class) -> Class:
     ]
     classes, joint = "class_weight" in defaults, "certify" not in defaults
     common = [SEARCH, CLASS_WEIGHT] if classes else [SEARCH]
-    attributes = [CLASSES, ATTRIBUTES] if classes else [ATTRIBUTES]
+    # Estimators with several outputs, or none but a risk, say themselves what their coefficients are.
+    coefficients = [CLASSES] if classes else [] if joint else [NUMBERS]
+    attributes = [*coefficients, ATTRIBUTES]
     if "ks" in defaults:
         parameters = [JOINT_CV if joint else CV, *own, *common, CERTIFY, VERBOSE]
-        attributes = [JOINT_CV_ATTRIBUTES if joint else CV_ATTRIBUTES, *attributes]
+        attributes = [*coefficients, JOINT_CV_ATTRIBUTES if joint else CV_ATTRIBUTES, ATTRIBUTES]
     else:
         parameters = [K, *own, ALPHA.format(alpha=defaults["alpha"]), *common, WARM_START, CERTIFY, VERBOSE]
     parameters = ["\n".join(_entries(text, lambda name: name in defaults)) for text in parameters]

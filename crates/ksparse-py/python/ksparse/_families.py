@@ -63,17 +63,12 @@ class SparsePoissonRegression(LogLink, SparseRegression, RegressionFit):
 
     which is half the mean deviance of counts with mean exp(z). An offset in `fit` is the logarithm of an exposure.
 
-
     Parameters
     ----------
     {parameters}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Coefficients, at most k of them not zero beside those kept.
-    intercept_ : float
-        The intercept.
     {attributes}
 
     Examples
@@ -103,17 +98,12 @@ class SparseGammaRegression(LogLink, SparseRegression, RegressionFit):
 
     which is half the mean deviance of gamma numbers with mean exp(z).
 
-
     Parameters
     ----------
     {parameters}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Coefficients, at most k of them not zero beside those kept.
-    intercept_ : float
-        The intercept.
     {attributes}
     """
 
@@ -132,17 +122,12 @@ class SparseRobustRegression(Width, SparseRegression, RegressionFit):
 
     with ``l(r) = r^2 / 2`` within the width and ``width |r| - width^2 / 2`` beyond: wild targets do not decide.
 
-
     Parameters
     ----------
     {parameters}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Coefficients, at most k of them not zero beside those kept.
-    intercept_ : float
-        The intercept.
     {attributes}
     """
 
@@ -155,17 +140,12 @@ class SparsePoissonRegressionCV(LogLink, CrossValidated, SparseRegression):  # t
     The objective is that of `SparsePoissonRegression`. Every fold solves the whole grid of k and alpha, each solution
     from its neighbours; the folds run in parallel.
 
-
     Parameters
     ----------
     {parameters}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Coefficients of the model chosen.
-    intercept_ : float
-        The intercept.
     {attributes}
     """
 
@@ -181,17 +161,12 @@ class SparseGammaRegressionCV(LogLink, CrossValidated, SparseRegression):  # typ
     The objective is that of `SparseGammaRegression`. Every fold solves the whole grid of k and alpha, each solution
     from its neighbours; the folds run in parallel.
 
-
     Parameters
     ----------
     {parameters}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Coefficients of the model chosen.
-    intercept_ : float
-        The intercept.
     {attributes}
     """
 
@@ -207,16 +182,11 @@ class SparseRobustRegressionCV(Width, CrossValidated, SparseRegression):  # type
     The objective is that of `SparseRobustRegression`. Every fold solves the whole grid of k and alpha, each solution
     from its neighbours; the folds run in parallel.
 
-
     Parameters
     ----------
     {parameters}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Coefficients of the model chosen.
-    intercept_ : float
-        The intercept.
     {attributes}
     """

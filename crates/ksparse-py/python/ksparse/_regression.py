@@ -78,10 +78,6 @@ class SparseLinearRegression(SparseRegression, RegressionFit):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Coefficients, at most k of them not zero beside those kept.
-    intercept_ : float
-        The intercept.
     {attributes}
 
     Examples
