@@ -57,6 +57,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(choosing::folds, module)?)?;
     module.add_function(wrap_pyfunction!(shards::shard_answer, module)?)?;
     module.add_function(wrap_pyfunction!(shards::fit_shards, module)?)?;
+    module.add_function(wrap_pyfunction!(shards::shard_curvature, module)?)?;
     module.add_function(wrap_pyfunction!(theory::theory, module)?)?;
     module.add_class::<design::Design>()?;
     simulate::register(module)

@@ -9,9 +9,9 @@ use crate::options::Search;
 use crate::outcome;
 use crate::pool;
 use crate::problem::{Data, named_loss};
-use ksparse::objective::{Communication, Frame, Question, Rounds, Summed, SummedOptions};
+use ksparse::objective::{Communication, Frame, Objective, Question, Rounds, Summed, SummedOptions};
 use ksparse::solver::Solution;
-use ksparse::{Cancel, Error, LinearModel, Progress, Result};
+use ksparse::{Cancel, Error, LinearModel, Progress, Result, SparseRef};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyStopIteration, PyValueError};
 use pyo3::prelude::*;
@@ -98,6 +98,29 @@ pub fn fit_shards<'py>(
     communication.set_item("seconds", said.seconds)?;
     out.set_item("communication", communication)?;
     Ok(out)
+}
+
+/// The median over the columns of the second derivative of the mean loss at 0, in one round after those of the frame; 1
+/// where nothing curves.
+#[pyfunction]
+pub fn shard_curvature(py: Python<'_>, rounds: Py<PyAny>, problem: Sharded) -> PyResult<f64> {
+    let count = rounds.getattr(py, "count")?.extract(py)?;
+    let loss = named_loss(&problem.loss, problem.loss_parameter).map_err(to_py)?;
+    let rounds = PythonRounds { rounds, count, frame: Mutex::new(None) };
+    let options = SummedOptions { ridge: 0.0, intercept: problem.intercept, standardize: problem.standardize };
+    let found = py.detach(|| {
+        let summed = Summed::new(&rounds, &*loss, options)?;
+        let point = summed.at(SparseRef::ZERO)?;
+        let mut curvatures = vec![0.0; summed.dim()];
+        if let Some(hessian) = point.hessian()? {
+            hessian.diagonal(&mut curvatures)?;
+        }
+        summed.free().iter().for_each(|&j| curvatures[j] = 0.0);
+        curvatures.retain(|h| *h > 0.0 && h.is_finite());
+        curvatures.sort_unstable_by(f64::total_cmp);
+        Ok(curvatures.get(curvatures.len() / 2).copied().unwrap_or(1.0))
+    });
+    found.map_err(to_py)
 }
 
 /// Tells the callback where the fit stands, as a model of the user's columns; whether to go on.

@@ -17,6 +17,7 @@ distributed = pytest.importorskip("distributed")
 
 import ksparse.dask as kd  # noqa: E402
 from ksparse import _core, _partitions  # noqa: E402
+from ksparse import _partition_choice as _choice  # noqa: E402
 
 N, P, K = 240, 30, 4
 EDGES = [0, 60, 120, 180, N]
@@ -203,6 +204,59 @@ def test_files_that_workers_read(client, data, tmp_path):
         kd.SparseLinearRegression(K).fit(tables, "nothing")
     with pytest.raises(ValueError, match="Parquet"):
         kd.SparseLinearRegression(K).fit(["a.docx"])
+
+
+CHOICES = {
+    "SparseLinearRegressionCV": (lambda z: z, {}),
+    "SparseLogisticRegressionCV": (lambda z: np.where(z > 0, "yes", "no"), {}),
+    "SparseGammaRegressionCV": (lambda z: np.exp(0.3 * z), {}),
+    "SparseRobustRegressionCV": (lambda z: z, {"width": 1.0}),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_choice_over_partitions(client, data, name):
+    """Scores are those of fits in one place to the rows that are not held out."""
+    X, z = data
+    target, parameters = CHOICES[name]
+    y = target(z)
+    blocks = da.from_array(X, chunks=((100, 140), P))
+    if name == "SparseLinearRegressionCV":
+        blocks = blocks.map_blocks(sp.csr_matrix)
+    options = {"ks": [2, K], "alphas": [1e-2], "cv": 2, **parameters}
+    model = getattr(kd, name)(**options).fit(blocks, da.from_array(y, chunks=((100, 140),)))
+    assert model.k_ == K and len(model.support_) == K and model.alpha_ == 1e-2
+    assert model.cv_results_["mean_test_score"].shape == (2,) and model.communication_["rounds"] < 150
+    assert model.predict(X).shape == (N,)
+    signs = np.where(y == model.classes_[1], 1.0, -1.0) if hasattr(model, "classes_") else np.asarray(y, dtype=float)
+    edges, start = [0, 100, N], ksparse._validation.seed(None)
+    fold_of = np.concatenate(
+        [_choice.dealt({"target": signs[a:b]}, place, 2, start) for place, (a, b) in enumerate(zip(edges, edges[1:]))]
+    )
+    whole = getattr(ksparse, name[:-2])(K, alpha=1e-2, solver="working-set", **parameters)
+    for fold in range(2):
+        held = fold_of == fold
+        whole.fit(X[~held], y[~held])
+        scores = X[held] @ np.ravel(whole.coef_) + np.ravel(whole.intercept_)
+        expected = _core.deviance(*model._loss(), scores, signs[held], None)
+        assert -model.cv_results_[f"split{fold}_test_score"][1] == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_choice_by_itself_and_one_that_is_stopped(client, data):
+    X, z = data
+    blocks, targets = da.from_array(X, chunks=(60, P)), da.from_array(z, chunks=60)
+    model = kd.SparseLinearRegressionCV(ks=[2, K, 6], cv=2, rule="1se").fit(blocks, targets)
+    assert model.k_ == K and set(model.support_) == {3, 7, 11, 20}
+    assert len(model.cv_results_["params"]) == 12
+    # What was scored by then decides, be it one fold of one cell.
+    asked = {"ks": [1, K], "alphas": [1e-3], "cv": 2}
+    seen = []
+    stopped = kd.SparseLinearRegressionCV(**asked).fit(blocks, targets, callback=lambda at: seen.append(at) or True)
+    assert stopped.k_ == 1 and len(seen) == 1 and seen[0].total == 4
+    assert kd.SparseLinearRegressionCV(time_limit=0.0, **asked).fit(blocks, targets).k_ == 1
+    for wrong, message in (({"cv": 1}, "number of folds"), ({"rule": "lean"}, "rule"), ({"scoring": "r2"}, "scoring")):
+        with pytest.raises(ValueError, match=message):
+            kd.SparseLinearRegressionCV(**wrong).fit(blocks, targets)
 
 
 def load(X, marker):

@@ -177,6 +177,10 @@ class Rounds:
         self.count = len(partitions)
         self.frame: tuple[Any, Any] = (None, None)
 
+    def over(self, partitions: Sequence[Future]) -> Rounds:
+        """The same over others."""
+        return Rounds(self.client, partitions, self.loss, self.timeout)
+
     def ask(self, question: Any, frame: Any) -> NDArray[np.float64]:
         """What all partitions answer, neighbours added first, on the workers."""
         level = self._answers(question, frame)

@@ -24,6 +24,8 @@ import numpy as np
 
 from . import _classifiers, _core, _families, _logistic, _part_files, _regression
 from ._base import Callback
+from ._parameters import Intercept, parameters
+from ._partition_choice import ChosenOnPartitions
 from ._partitions import Blocks, Rounds, columns_of, find_client, prepare
 from ._progress import Watcher
 from ._validation import check_alpha, check_k
@@ -45,11 +47,17 @@ else:
 
 __all__ = [
     "SparseGammaRegression",
+    "SparseGammaRegressionCV",
     "SparseHuberClassifier",
+    "SparseHuberClassifierCV",
     "SparseLinearRegression",
+    "SparseLinearRegressionCV",
     "SparseLogisticRegression",
+    "SparseLogisticRegressionCV",
     "SparsePoissonRegression",
+    "SparsePoissonRegressionCV",
     "SparseRobustRegression",
+    "SparseRobustRegressionCV",
 ]
 
 #: How long a fit waits for a first worker, or for another after the last is gone, in seconds.
@@ -113,17 +121,6 @@ class OnPartitions(Model):
 
     def _solve(self, rounds: Rounds, columns: int, callback: Callback | None) -> Self:
         self.n_features_in_ = columns
-        search = self._search(columns)
-        if search["solver"] == "auto":
-            search["solver"] = "working-set"
-        loss, parameter = self._loss()
-        problem: Any = {
-            "loss": loss,
-            "loss_parameter": parameter,
-            "alpha": check_alpha(self.alpha),
-            "intercept": bool(self.fit_intercept),
-            "standardize": bool(self.standardize),
-        }
         watcher = Watcher(type(self).__name__, self.verbose, callback, columns)
         tell = watcher.callback()
 
@@ -134,13 +131,30 @@ class OnPartitions(Model):
             known = {name: value for name, value in report.items() if name != "intercept"}
             return None if tell is None else tell(known)
 
-        start = self._start(0, columns)
-        model = _core.fit_shards(rounds, problem, search, check_k(self.k, columns), start, keep)
+        k, alpha = check_k(self.k, columns), check_alpha(self.alpha)
+        model = self._model(rounds, columns, k, alpha, self._start(0, columns), keep)
         watcher.close(model["message"])
         self._store([model], np.float64)
         self.communication_ = model["communication"]
         self.n_samples_ = model["rows"]
         return self
+
+    def _problem(self, alpha: float) -> Any:
+        loss, parameter = self._loss()
+        return {
+            "loss": loss,
+            "loss_parameter": parameter,
+            "alpha": alpha,
+            "intercept": bool(self.fit_intercept),
+            "standardize": bool(self.standardize),
+        }
+
+    def _model(self, rounds: Rounds, columns: int, k: int, alpha: float, start: Any, callback: Any) -> Any:
+        """One fit over partitions."""
+        search = self._search(columns)
+        if search["solver"] == "auto":
+            search["solver"] = "working-set"
+        return _core.fit_shards(rounds, self._problem(alpha), search, k, start, callback)
 
     def _forget_others(self, columns: int, names: Any) -> None:
         """A point of other columns is no start."""
@@ -272,14 +286,18 @@ class SparseGammaRegression(OnPartitions, _families.SparseGammaRegression):
     """`ksparse.SparseGammaRegression` over partitions."""
 
 
-class SparseRobustRegression(OnPartitions, _families.SparseRobustRegression):
-    """`ksparse.SparseRobustRegression` over partitions; `width` must be given."""
+class GivenWidth(_families.Width):
+    """A width that is given: the spread of a target in partitions is not known."""
 
     def _loss(self) -> tuple[str, float | None]:
         if self.width is None:
             raise ValueError("width must be given for a fit over partitions: 1.345 deviations of the target, say.")
         self._width = float(self.width)
         return super()._loss()
+
+
+class SparseRobustRegression(OnPartitions, GivenWidth, _families.SparseRobustRegression):
+    """`ksparse.SparseRobustRegression` over partitions; `width` must be given."""
 
 
 class SparseLogisticRegression(Classes, _logistic.SparseLogisticRegression):
@@ -292,3 +310,63 @@ class SparseLogisticRegression(Classes, _logistic.SparseLogisticRegression):
 
 class SparseHuberClassifier(Classes, _classifiers.SparseHuberClassifier):
     """`ksparse.SparseHuberClassifier` over partitions, for two classes."""
+
+
+class Chosen(ChosenOnPartitions, OnPartitions, Intercept):
+    """A choice of k and alpha over partitions.
+
+    Rows of every partition are dealt to `cv` folds (5, or 3 from 1000 rows on) and scored by their deviance. `ks` are 1
+    to 64, `alphas` 1 to 0.001 of the typical curvature of a column, unless others are given.
+    """
+
+    groups = None
+    warm_start = False
+
+
+@parameters
+class SparseLinearRegressionCV(Chosen, _regression.SparseRegression):
+    """`SparseLinearRegression` over partitions for k and alpha that cross-validation chooses."""
+
+    def _loss(self) -> tuple[str, float | None]:
+        return "squared", None
+
+
+@parameters
+class SparsePoissonRegressionCV(_families.LogLink, Chosen, _regression.SparseRegression):
+    """`SparsePoissonRegression` over partitions for k and alpha that cross-validation chooses."""
+
+    def _loss(self) -> tuple[str, float | None]:
+        return "poisson", None
+
+
+@parameters
+class SparseGammaRegressionCV(_families.LogLink, Chosen, _regression.SparseRegression):
+    """`SparseGammaRegression` over partitions for k and alpha that cross-validation chooses."""
+
+    def _loss(self) -> tuple[str, float | None]:
+        return "gamma", None
+
+
+@parameters
+class SparseRobustRegressionCV(GivenWidth, Chosen, _regression.SparseRegression):
+    """`SparseRobustRegression` over partitions for k and alpha that cross-validation chooses."""
+
+
+@parameters
+class SparseLogisticRegressionCV(Chosen, Classes, _logistic.Probabilities, _classifiers.SparseClassifier):
+    """`SparseLogisticRegression` over partitions for k and alpha that cross-validation chooses."""
+
+    predict_proba = SparseLogisticRegression.predict_proba
+
+    def _loss(self) -> tuple[str, float | None]:
+        return "logistic", None
+
+
+@parameters
+class SparseHuberClassifierCV(Chosen, Classes, _classifiers.SparseClassifier):
+    """`SparseHuberClassifier` over partitions for k and alpha that cross-validation chooses."""
+
+    gamma: float = 0.25
+
+    def _loss(self) -> tuple[str, float | None]:
+        return "huber", _classifiers.positive_gamma(self.gamma)
