@@ -88,14 +88,65 @@ def test_what_is_no_release_is_refused():
         assert done.returncode == 1 and ("ship/repository" in done.stderr or "uncommitted" in done.stderr)
 
 
+def done(*words, **options):
+    """What a program prints that must succeed."""
+    finished = subprocess.run([str(word) for word in words], capture_output=True, text=True, **options)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return finished.stdout + finished.stderr
+
+
+def tool(name):
+    found = shutil.which(name, path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    return found or pytest.skip(f"there is no {name}")
+
+
+def test_the_crates_can_be_packed(tmp_path):
+    crates = ["ksparse", "ksparse-plot", "ksparse-io", "ksparse-cuda", "ksparse-cli"]
+    named = [word for crate in crates for word in ("--package", crate)]
+    words = ["package", "--offline", "--no-verify", "--allow-dirty", "--target-dir", tmp_path, *named]
+    done(tool("cargo"), *words, cwd=ROOT)
+    assert sorted(file.name.rsplit("-", 1)[0] for file in tmp_path.glob("package/*.crate")) == sorted(crates)
+
+
+def test_the_wheel_is_what_an_index_takes():
+    wheels = sorted((ROOT / "target/wheels").glob("*.whl"))
+    if not wheels:
+        pytest.skip("no wheel was built here")
+    assert "abi3" in wheels[0].name
+    assert "PASSED" in done(sys.executable, "-m", "twine", "check", "--strict", wheels[0], cwd=ROOT)
+    done(tool("abi3audit"), "--strict", wheels[0])
+
+
+def packed(folder):
+    """The source package, in a folder."""
+    words = ["sdist", "--manifest-path", ROOT / "crates/ksparse-py/Cargo.toml", "--out", folder]
+    tool("cargo")
+    done(tool("maturin"), *words)
+    return next(folder.glob("*.tar.gz"))
+
+
+def test_the_source_package_builds_and_installs_offline(tmp_path):
+    index, clean = tmp_path / "index", tmp_path / "clean"
+    packed(index)
+    done(sys.executable, "-m", "venv", clean)
+    # What it needs is lent by this environment; the package itself comes from the index alone.
+    lent = next(path for path in sys.path if path.endswith("site-packages"))
+    own = Path(done(clean / "bin/python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    (own / "lent.pth").write_text(lent)
+    # The library is compiled without optimisation, what it depends on is taken from the other tests.
+    plain = " ".join(f"--config profile.dev.package.{name}.opt-level=0" for name in ("ksparse", "ksparse-py"))
+    settings = {"MATURIN_PEP517_ARGS": f"--profile dev {plain}", "CARGO_NET_OFFLINE": "true", "PIP_NO_INDEX": "1",
+                "CARGO_TARGET_DIR": str(ROOT / "target"), "CARGO_PROFILE_DEV_OPT_LEVEL": "3",
+                "CARGO_PROFILE_DEV_DEBUG": "1", "CARGO_PROFILE_DEV_INCREMENTAL": "false"}  # fmt: skip
+    words = ["install", "--find-links", index, "--no-build-isolation", "--no-deps", "--ignore-installed", "ksparse"]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done(clean / "bin/python", "-m", "pip", *words, env={**os.environ, **settings, "PATH": path})
+    program = "import ksparse as s; X, y, w = s.datasets.make_regression(40, 20); print(s.__file__, s.path)"
+    assert str(own) in done(clean / "bin/python", "-c", program, cwd=tmp_path)
+
+
 def test_the_source_package_is_whole(tmp_path):
-    maturin = shutil.which("maturin", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    if maturin is None or shutil.which("cargo") is None:
-        pytest.skip("maturin makes it, with cargo")
-    words = [maturin, "sdist", "--manifest-path", ROOT / "crates/ksparse-py/Cargo.toml", "--out", tmp_path]
-    made = subprocess.run(words, capture_output=True, text=True)
-    assert made.returncode == 0, made.stderr
-    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+    with tarfile.open(packed(tmp_path)) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames()}
     wanted = {"LICENSE-MIT", "LICENSE-APACHE", "PKG-INFO", "README.md", "Cargo.lock", "pyproject.toml",
               "crates/ksparse/src/lib.rs", "crates/ksparse-py/src/lib.rs", "python/ksparse/__init__.py"}  # fmt: skip
