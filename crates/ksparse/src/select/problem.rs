@@ -75,7 +75,8 @@ impl<'a> Problem<'a> {
         self.design.tmul(&ones, &mut sums);
         // An empty column sums up to nothing at all; few columns to next to nothing.
         let small = SMALLEST.sqrt() * self.design.nrows() as f64;
-        let suspicious = |sum: f64| sum != 0.0 && !(small..LARGEST).contains(&sum.abs());
+        // What is not finite is told as such elsewhere.
+        let suspicious = |sum: f64| sum != 0.0 && sum.is_finite() && !(small..LARGEST).contains(&sum.abs());
         let suspects: Vec<usize> = (0..sums.len()).filter(|&j| suspicious(sums[j])).collect();
         let mut squares = vec![0.0; suspects.len()];
         self.design.squares_at(&ones, &suspects, &mut squares);
