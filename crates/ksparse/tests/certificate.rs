@@ -1,11 +1,12 @@
 //! Certificates against brute force: a bound is never above the optimum, and closes wherever the theory says that it
 //! can.
 
-use crate::common::{Problem, Table, close, rng, smooth_losses};
+use crate::common::{Problem, Table, close, normal, rng, smooth_losses};
 use ksparse::certificate::{Certificate, CertifyOptions, Epoch, certify};
 use ksparse::loss::{Hinge, Huber, Logistic, Squared};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::simulate::{self, Correlation, Text};
+use ksparse::sparsity::Partition;
 use ksparse::{Auto, Cancel, Error, Objective, Risk, Solution, Solver, SparseRef, Sparsity, Threads};
 use rand::Rng;
 use rayon::prelude::*;
@@ -237,4 +238,40 @@ fn what_cannot_be_certified_is_an_error() {
     assert!(!found.certified && found.lower_bound < found.value && found.conditions.smallest_inside == 0.0);
     let zero = certificate(&risk, &Sparsity::new(0), &nothing, &OPTIONS);
     assert!(zero.certified, "{zero:?}");
+}
+
+/// Where k counts groups, the bound is one for groups: below the best of all pairs of them, and not far below with a
+/// ridge that counts.
+#[test]
+fn a_bound_for_groups_is_below_every_choice_of_them() {
+    let mut watched = 0;
+    for (seed, lambda, close) in [(1, 0.05, 0.5), (2, 1.0, 0.05), (3, 1e-3, 1.0)] {
+        let rng = &mut rng(seed);
+        let x = Table::gaussian(rng, 80, 12, 0.3);
+        let y: Vec<f64> = (0..80).map(|i| x.at(i, 0) + x.at(i, 1) - x.at(i, 6) + 0.5 * normal(rng)).collect();
+        let design = x.dense();
+        let risk = Risk::new(&design, &y[..], Squared::default()).unwrap().with_ridge(lambda).unwrap().with_intercept();
+        let groups: Vec<Vec<usize>> = (0..4).map(|g| vec![3 * g, 3 * g + 1, 3 * g + 2]).collect();
+        let sparsity = Sparsity::new(2).in_groups(Partition::new(groups.clone()).unwrap());
+        let fit = Auto::default().fit(&risk, &sparsity).unwrap();
+        let found = certify(&risk, &sparsity, &fit, &CertifyOptions::default(), &mut |_| {
+            watched += 1;
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        for a in 0..4 {
+            for b in 0..a {
+                let kept = groups[a].iter().chain(&groups[b]).copied();
+                let value = Auto::default().fit(&risk, &Sparsity::new(0).keep(kept)).unwrap().value;
+                assert!(found.lower_bound <= value, "{} above {value}", found.lower_bound);
+            }
+        }
+        assert!(found.relative_gap <= close, "{}", found.relative_gap);
+        assert!(found.conditions.stationarity < 1e-6 && found.conditions.smallest_inside > 0.0);
+        let wide = Auto::default().fit(&risk, &Sparsity { k: 3, ..sparsity.clone() }).unwrap();
+        let options = CertifyOptions::default();
+        let error = certify(&risk, &sparsity, &wide, &options, &mut |_| ControlFlow::Continue(())).unwrap_err();
+        assert!(error.to_string().contains("3 groups, more than k = 2"), "{error}");
+    }
+    assert!(watched > 3, "no bound was searched for");
 }

@@ -1,6 +1,6 @@
 //! Branch and bound against brute force, and on problems that only it can settle.
 
-use crate::common::{Problem, Table, rng, smooth_losses};
+use crate::common::{Problem, Table, normal, rng, smooth_losses};
 use ksparse::certificate::{CertifyOptions, certify};
 use ksparse::loss::{Hinge, Huber, Logistic, Squared};
 use ksparse::restricted::{InnerOptions, minimise};
@@ -205,11 +205,12 @@ fn what_it_cannot_take_is_an_error() {
     });
     let error = Exact::default().fit(&custom, &Sparsity::new(1)).unwrap_err();
     assert!(matches!(error, Error::Unsupported { solver: "exact", .. }), "{error}");
-    let data = simulate::linear(30, 10, 2, Correlation::Independent, 0.1, 1);
-    let risk = Risk::new(&data.design, &data.target, Squared::default()).unwrap();
+    let few = simulate::linear(8, 10, 2, Correlation::Independent, 0.1, 1);
+    let risk = Risk::new(&few.design, &few.target, Squared::default()).unwrap();
     let error = Exact::default().fit(&risk, &Sparsity::new(2)).unwrap_err();
     assert!(matches!(error, Error::InvalidOption { option: "lambda", .. }), "{error}");
-    let risk = risk.with_ridge(0.1).unwrap();
+    let data = simulate::linear(30, 10, 2, Correlation::Independent, 0.1, 1);
+    let risk = Risk::new(&data.design, &data.target, Squared::default()).unwrap().with_ridge(0.1).unwrap();
     // Budgets at both ends.
     for k in [0, 10, 99] {
         let solution = Exact::default().fit(&risk, &Sparsity::new(k)).unwrap();
@@ -217,4 +218,36 @@ fn what_it_cannot_take_is_an_error() {
     }
     let limits = Limits { tolerance: f64::NAN, ..Limits::default() };
     assert!(Exact { limits: limits.clone() }.fit(&risk, &Sparsity::new(2)).is_err());
+}
+
+/// Where X'X has full rank, least squares need no ridge to be proven; where it has not, lambda is asked for.
+#[test]
+fn least_squares_of_full_rank_need_no_ridge() {
+    for (seed, intercept) in [(1, false), (2, true), (3, true)] {
+        let rng = &mut rng(seed);
+        let x = Table::gaussian(rng, 60, 10, 0.6);
+        let y: Vec<f64> = (0..60).map(|i| x.at(i, 1) - x.at(i, 4) + 0.7 * x.at(i, 8) + normal(rng)).collect();
+        let design = x.dense();
+        let risk = Risk::new(&design, &y[..], Squared::default()).unwrap();
+        let risk = if intercept { risk.with_intercept() } else { risk };
+        let exact = Exact::default().fit(&risk, &Sparsity::new(3)).unwrap();
+        assert_eq!(exact.status, Status::Optimal);
+        let mut least = f64::INFINITY;
+        for a in 0..10 {
+            for b in 0..a {
+                for c in 0..b {
+                    let three = x.columns(&[c, b, a]).dense();
+                    let one = Risk::new(&three, &y[..], Squared::default()).unwrap();
+                    let one = if intercept { one.with_intercept() } else { one };
+                    least = least.min(Auto::default().fit(&one, &Sparsity::new(3)).unwrap().value);
+                }
+            }
+        }
+        assert!((exact.value - least).abs() <= 1e-9 * least, "{} against {least}", exact.value);
+        assert!(exact.lower_bound().unwrap() <= least);
+        let wide = x.rows(&[0, 1, 2, 3, 4, 5, 6]).dense();
+        let wide = Risk::new(&wide, &y[..7], Squared::default()).unwrap();
+        let error = Exact::default().fit(&wide, &Sparsity::new(2)).unwrap_err().to_string();
+        assert!(error.contains("full rank"), "{error}");
+    }
 }

@@ -2,18 +2,22 @@
 
 use super::{CertifyOptions, Epoch};
 use crate::dual::{Drift, Dual};
+use crate::error::Result;
 use crate::loss::Loss;
 use crate::objective::Objective;
 use crate::relaxation::part::Sampled;
 use crate::relaxation::solve::{Goal, solve};
 use crate::relaxation::support_norm::SupportNorm;
-use crate::solver::Solution;
-use crate::sparsity::top_by;
+use crate::solver::{Diht, Limits, Progress, Solution, Solver};
+use crate::sparsity::{Sparsity, top_by};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Epochs without noticeable progress that end the search.
 const PATIENCE: usize = 5;
+
+/// Steps on D itself that count as an epoch.
+const STEPS: usize = 20;
 
 /// Corners are rounded off by no less than this fraction of f: sharper ones take first-order steps for ever.
 const SHARPEST: f64 = 1e-6;
@@ -39,19 +43,23 @@ struct Search<'a, 'b> {
 
 pub(super) fn ascend(
     dual: &Dual,
+    sparsity: &Sparsity,
     fit: &Solution,
     value: f64,
     options: &CertifyOptions,
     started: Instant,
     watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
-) -> Found {
+) -> Result<Found> {
     let found = Found { bound: f64::NEG_INFINITY, vector: Vec::new(), relaxation: value, history: Vec::new() };
     let mut search = Search { dual, value, options, started, watch, found, scores: Vec::new() };
     search.offer(dual.plug_in(fit.as_sparse()));
     if !search.note() {
-        search.run(fit);
+        match dual.budget().is_grouped() {
+            true => search.climb(sparsity, fit)?,
+            false => search.run(fit),
+        }
     }
-    search.found
+    Ok(search.found)
 }
 
 impl Search<'_, '_> {
@@ -88,6 +96,29 @@ impl Search<'_, '_> {
             || enough
             || epoch.epoch >= self.options.max_epochs
             || out_of_time(self.options, self.started)
+    }
+
+    /// Where k counts groups, D is climbed by its own steps: the relaxation is one of single coordinates.
+    fn climb(&mut self, sparsity: &Sparsity, fit: &Solution) -> Result<()> {
+        let options = self.options;
+        let limits = Limits {
+            tolerance: options.tolerance,
+            max_iterations: STEPS * options.max_epochs,
+            time_limit: options.time_limit.map(|limit| limit.saturating_sub(self.started.elapsed())),
+            cancel: options.cancel.clone(),
+        };
+        let diht = Diht { refit: false, limits, ..Diht::default() };
+        let (watch, last) = (&mut *self.watch, self.found.history.last().copied());
+        let mut asked = |at: &Progress| match last {
+            Some(last) if at.iteration % STEPS == 0 => watch(&last),
+            _ => ControlFlow::Continue(()),
+        };
+        let found = diht.solve(self.dual.risk(), sparsity, Some(fit), &mut asked)?;
+        if let Some(vector) = found.dual_vector {
+            self.offer(vector);
+        }
+        self.note();
+        Ok(())
     }
 
     fn run(&mut self, fit: &Solution) {

@@ -189,13 +189,12 @@ pub fn certify(
     let started = Instant::now();
     options.validate()?;
     let dual = Dual::new(risk, sparsity)?;
-    dual.single("certify")?;
     check_fit(&dual, solution)?;
     let value = dual.rounded_up(solution.as_sparse());
     if !value.is_finite() {
         return Err(Error::NotFinite { what: "objective at the fit", index: 0 });
     }
-    let found = ascent::ascend(&dual, solution, value, options, started, watch);
+    let found = ascent::ascend(&dual, sparsity, solution, value, options, started, watch)?;
     let gap = (value - found.bound).max(0.0);
     let relative_gap = if value > 0.0 { gap / value } else { gap };
     Ok(Certificate {
@@ -222,9 +221,11 @@ fn check_fit(dual: &Dual, solution: &Solution) -> Result<()> {
     if solution.support.windows(2).any(|w| w[0] >= w[1]) {
         return Err(Error::Data("the support of the fit is not in ascending order".to_string()));
     }
-    let counted = solution.as_sparse().iter().filter(|&(j, v)| v != 0.0 && !dual.is_free(j)).count();
+    let used: Vec<usize> = solution.as_sparse().iter().filter(|(_, v)| *v != 0.0).map(|(j, _)| j).collect();
+    let counted = dual.budget().counted(&used);
     if counted > dual.k() {
-        return Err(Error::Data(format!("the fit has {counted} coefficients, more than k = {}", dual.k())));
+        let what = if dual.budget().is_grouped() { "groups" } else { "coefficients" };
+        return Err(Error::Data(format!("the fit has {counted} {what}, more than k = {}", dual.k())));
     }
     Ok(())
 }
@@ -233,24 +234,28 @@ fn conditions(dual: &Dual, solution: &Solution, vector: &[f64]) -> Conditions {
     let risk = dual.risk();
     let mut gradient = vec![0.0; risk.dim()];
     risk.value_and_gradient(solution.as_sparse(), &mut gradient);
-    let mut inside = vec![false; risk.dim()];
-    let (mut smallest, mut counted) = (f64::INFINITY, 0);
-    for (j, v) in solution.as_sparse().iter().filter(|(_, v)| *v != 0.0) {
-        inside[j] = true;
-        if !dual.is_free(j) {
-            smallest = smallest.min(v.abs());
-            counted += 1;
-        }
+    let mut w = vec![0.0; risk.dim()];
+    solution.as_sparse().iter().for_each(|(j, v)| w[j] = v);
+    let budget = dual.budget();
+    // Units are columns, or groups of them: what they have is the length of it.
+    let (mut inside, mut smallest) = (vec![false; budget.units()], f64::INFINITY);
+    let used: Vec<usize> = (0..w.len()).filter(|&j| w[j] != 0.0).collect();
+    let units = budget.units_of(&used);
+    for &unit in &units {
+        inside[unit] = true;
+        smallest = smallest.min(budget.score(unit, |j| w[j].abs()));
     }
-    if counted < dual.k() {
+    if units.len() < dual.k() {
         smallest = 0.0;
     }
     let (mut stationarity, mut outside) = (0.0f64, 0.0f64);
-    for (j, g) in gradient.iter().enumerate() {
-        if inside[j] || dual.is_free(j) {
-            stationarity = stationarity.max(g.abs());
+    budget.free.iter().for_each(|&j| stationarity = stationarity.max(gradient[j].abs()));
+    let counted = |unit: usize| budget.members(unit).all(|j| !budget.is_free(j));
+    for unit in (0..inside.len()).filter(|&unit| counted(unit)) {
+        if inside[unit] {
+            budget.members(unit).for_each(|j| stationarity = stationarity.max(gradient[j].abs()));
         } else {
-            outside = outside.max(g.abs());
+            outside = outside.max(budget.score(unit, |j| gradient[j].abs()));
         }
     }
     Conditions {

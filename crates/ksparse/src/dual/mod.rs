@@ -89,9 +89,19 @@ impl<'a> Dual<'a> {
                 expected: "positive for a dual and its bound",
             });
         }
+        Self::of_any_ridge(risk, sparsity)
+    }
+
+    /// The same without a look at the ridge, for who has another: without one no value of it is a bound.
+    pub(crate) fn of_any_ridge(risk: &'a Risk<'a>, sparsity: &Sparsity) -> Result<Self> {
         let budget = Budget::new(sparsity, risk.free(), risk.dim())?;
         let whole = budget.free.iter().copied().filter(|j| !risk.free().contains(j)).collect();
         Ok(Self { risk, budget, whole })
+    }
+
+    /// What is counted.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// `Err` where k counts groups, for routines that need single coordinates.

@@ -13,7 +13,7 @@
 //!   coordinates that must be in.
 //! * *Squared loss*: everything is computed from the moments X'X and X'y, so a node costs nothing in n. A multiple d of
 //!   the identity that X'X can spare (its least eigenvalue) is moved to the ridge, which leaves f as it is and tightens
-//!   the relaxation.
+//!   the relaxation. Where X'X has full rank there need be no other ridge.
 //! * *Losses with corners* (hinge) are rounded off, for each node only as sharply as its bound needs: dual vectors of
 //!   the rounded loss are dual vectors of the loss itself.
 //!
@@ -32,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::objective::{Objective, Risk};
 use crate::restricted::{InnerOptions, minimise};
 use crate::sparsity::{SparseRef, Sparsity};
+use moments::Quadratic;
 use node::{Node, Tree};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashSet};
@@ -41,7 +42,7 @@ use std::time::{Duration, Instant};
 /// How often a long relaxation asks whether to go on; the first asks at once.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
 
-/// Branch and bound. Needs a [`Risk`] with a ridge.
+/// Branch and bound. Needs a [`Risk`] with a ridge, or the squared loss and X'X of full rank.
 ///
 /// ```
 /// use ksparse::{Risk, Solver, Sparsity, Status, loss::Squared, simulate::{self, Correlation}};
@@ -91,7 +92,16 @@ impl Solver for Exact {
         let risk = &Risk::of(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
         self.limits.validate()?;
         // Says what is wrong with lambda before anything is done.
-        Dual::new(risk, sparsity)?.single(self.name())?;
+        let quadratic = Quadratic::new(risk);
+        let dual = match &quadratic {
+            Some(quadratic) if quadratic.ridge > 0.0 => Dual::of_any_ridge(risk, sparsity)?,
+            Some(_) => {
+                let expected = "positive, or X'X of full rank: more rows than columns, none a combination of others";
+                return Err(Error::InvalidOption { option: "lambda", value: risk.ridge().to_string(), expected });
+            }
+            None => Dual::new(risk, sparsity)?,
+        };
+        dual.single(self.name())?;
         let levels = self.levels(risk)?;
         let started = Instant::now();
         let auto = Auto { limits: Limits { max_iterations: 1000, ..self.limits.clone() }, ..Auto::default() };
@@ -109,7 +119,7 @@ impl Solver for Exact {
                 return run.finish(best, Status::Stopped);
             }
             let deadline = self.limits.time_limit.and_then(|limit| started.checked_add(limit));
-            let tree = Tree::new(risk, &levels, sparsity, self.limits.tolerance)?.until(deadline);
+            let tree = Tree::new(dual, &levels, quadratic, self.limits.tolerance).until(deadline);
             self.search(run, tree, best, |support| {
                 let zeros = vec![0.0; support.len()];
                 refit(support, zeros)

@@ -2,12 +2,11 @@
 
 use super::moments::Quadratic;
 use crate::dual::{Drift, Dual};
-use crate::error::Result;
 use crate::objective::{Objective, Risk};
 use crate::relaxation::part::{Moments, Sampled};
 use crate::relaxation::solve::{Goal, Relaxed, solve};
 use crate::relaxation::support_norm::SupportNorm;
-use crate::sparsity::{Sparsity, top_by};
+use crate::sparsity::top_by;
 use std::time::{Duration, Instant};
 
 /// What has been decided about a coordinate.
@@ -62,11 +61,9 @@ pub(super) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    pub fn new(risk: &'a Risk<'a>, levels: &'a [Risk<'a>], sparsity: &Sparsity, tolerance: f64) -> Result<Self> {
-        let dual = Dual::new(risk, sparsity)?;
-        let quadratic = Quadratic::new(risk);
+    pub fn new(dual: Dual<'a>, levels: &'a [Risk<'a>], quadratic: Option<Quadratic>, tolerance: f64) -> Self {
         let (deadline, slow, unknown) = (None, false, f64::INFINITY);
-        Ok(Self { dual, levels, quadratic, deadline, slow, tolerance, incumbent: unknown, enough: unknown })
+        Self { dual, levels, quadratic, deadline, slow, tolerance, incumbent: unknown, enough: unknown }
     }
 
     /// The same with a time to end at.
@@ -148,7 +145,7 @@ impl<'a> Tree<'a> {
                 top_by(working.len(), 1, size).first().copied().or_else(|| (0..working.len()).find(open))
             };
             let branch = next.first().copied().or_else(largest).map(|j| working[j]);
-            if branch.is_none() && bound < self.enough && self.quadratic.is_some() {
+            if branch.is_none() && bound < self.enough && self.quadratic.is_some() && self.dual.risk().ridge() > 0.0 {
                 // Moments have fewer digits than the samples behind them.
                 let goal = Goal { gap: fine, enough: self.enough, max_iterations: 1000, interrupted };
                 let sharp = self.solve_level(&self.levels[0], &working, &norm, relaxed.w.clone(), &goal);
