@@ -3,7 +3,8 @@
 use crate::common::{Table, assert_close, normals, rng};
 use ksparse::loss::Squared;
 use ksparse::objective::Moments;
-use ksparse::{Auto, Path, Risk, Solver, Sparsity};
+use ksparse::select::{Criterion, Problem};
+use ksparse::{Auto, LinearModel, Path, Risk, Solver, Sparsity};
 
 fn data(n: usize, p: usize, seed: u64) -> (Table, Vec<f64>) {
     let rng = &mut rng(seed);
@@ -48,6 +49,43 @@ fn fits_paths_and_intercepts_are_those_of_the_rows() {
             assert_eq!(a.support, b.support);
             assert_close("coefficients", &b.coefficients, &a.coefficients, 1e-6);
             assert_close("intercept", &[b.intercept], &[a.intercept], 1e-6);
+        }
+    }
+}
+
+/// Samples stand for the rows in everything: the intercept, standardised columns, criteria that count rows.
+#[test]
+fn samples_stand_for_the_rows() {
+    for (n, p) in [(60, 8), (6, 9)] {
+        let (x, y) = data(n, p, 3);
+        let (gram, cross, square) = moments(&x, &y);
+        let columns: Vec<f64> = (0..p).map(|j| (0..n).map(|i| x.at(i, j)).sum::<f64>() / n as f64).collect();
+        let given = Moments::new(&gram, &cross, square, n).unwrap();
+        let centred = given.clone().with_means(&columns, y.iter().sum::<f64>() / n as f64).unwrap();
+        let (design, loss) = (x.dense(), Squared::default());
+        for (moments, intercept) in [(&given, false), (&centred, true)] {
+            let (rows, target, weight) = moments.samples().unwrap();
+            let weights = vec![weight; target.len()];
+            for standardize in [false, true].into_iter().filter(|standardize| !standardize || intercept) {
+                let plain = Problem { intercept, standardize, ..Problem::new(&design, &y, &loss) };
+                let few =
+                    Problem { weights: Some(&weights), intercept, standardize, ..Problem::new(&rows, &target, &loss) };
+                let path = |problem: &Problem| {
+                    let training = problem.on_all_rows().unwrap();
+                    let risk = training.risk.reridged(0.01).unwrap();
+                    let path = Path::over(0..=3).fit(&risk, &Auto::default()).unwrap();
+                    let scores = Criterion::Bic.choose(&risk, &path).unwrap().scores;
+                    let models: Vec<LinearModel> = path.solutions.iter().map(|s| training.model(s)).collect();
+                    (models, scores)
+                };
+                let ((a, bic), (b, other)) = (path(&plain), path(&few));
+                for (a, b) in a.iter().zip(&b) {
+                    assert_eq!(a.support, b.support);
+                    assert_close("coefficients", &b.coefficients, &a.coefficients, 1e-6);
+                    assert_close("intercept", &[b.intercept], &[a.intercept], 1e-6);
+                }
+                assert_close("bic", &other, &bic, 1e-5);
+            }
         }
     }
 }

@@ -117,6 +117,34 @@ impl Moments {
         Ok((Dense::from_columns(rows, size - 1, x)?, column(size - 1)))
     }
 
+    /// Rows with these moments and the weight of each: to a weighted risk they are the data, with an intercept,
+    /// standardised columns and criteria that count rows, where the means are known. `Err` where no rows have them.
+    ///
+    /// ```
+    /// use ksparse::{Auto, Risk, Solver, Sparsity, loss::Squared, objective::Moments};
+    /// // Of the rows 1, 2, 3 with y = 3, 5, 7.
+    /// let moments = Moments::new(&[14.0], &[34.0], 83.0, 3)?.with_means(&[2.0], 5.0)?;
+    /// let (x, y, weight) = moments.samples()?;
+    /// let weights = vec![weight; y.len()];
+    /// let risk = Risk::new(&x, y, Squared::default())?.with_weights(&weights)?.with_intercept();
+    /// let model = risk.model(&Auto::default().fit(&risk, &Sparsity::new(1))?);
+    /// assert!((model.coefficients[0] - 2.0).abs() < 1e-9 && (model.intercept - 1.0).abs() < 1e-9);
+    /// assert!((risk.total_weight() - 3.0).abs() < 1e-12);
+    /// # Ok::<(), ksparse::Error>(())
+    /// ```
+    pub fn samples(&self) -> Result<(Dense<'static>, Vec<f64>, f64)> {
+        let (x, y) = self.rows()?;
+        let rows = y.len();
+        let Some((columns, target)) = &self.means else { return Ok((x, y, self.n as f64 / rows as f64)) };
+        // Each on both sides of the means, which so are the means of the rows.
+        let both = |mean: f64, values: &[f64]| -> Vec<f64> {
+            values.iter().map(|v| mean + v).chain(values.iter().map(|v| mean - v)).collect()
+        };
+        let values: Vec<f64> = columns.iter().enumerate().flat_map(|(j, &mean)| both(mean, x.column(j))).collect();
+        let x = Dense::from_columns(2 * rows, columns.len(), values)?;
+        Ok((x, both(*target, &y), self.n as f64 / (2 * rows) as f64))
+    }
+
     /// A model of the rows as one of the data: with its intercept, where the means are known.
     pub fn model(&self, mut model: LinearModel) -> LinearModel {
         if let Some((columns, target)) = &self.means {
