@@ -26,6 +26,8 @@ pub fn check_room(rows: usize, columns: usize, what: &str) -> Result<()> {
 pub struct Data {
     pub table: Table,
     pub seconds: f64,
+    /// How many rows are behind those of the table, where they only have the sums of others.
+    pub behind: Option<usize>,
 }
 
 impl Data {
@@ -34,7 +36,7 @@ impl Data {
         let started = Instant::now();
         let table = ksparse_io::read(file, options)?;
         table.notes.iter().for_each(|note| screen.note(note));
-        Ok(Self { table, seconds: started.elapsed().as_secs_f64() })
+        Ok(Self { table, seconds: started.elapsed().as_secs_f64(), behind: None })
     }
 
     /// The name of a column.
@@ -42,9 +44,14 @@ impl Data {
         self.table.names.as_ref().map(|names| names[column].as_str())
     }
 
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.behind.unwrap_or(self.table.nrows())
+    }
+
     /// Rows and columns in words.
     pub fn shape(&self) -> String {
-        let (rows, columns) = (self.table.nrows(), self.table.ncols());
+        let (rows, columns) = (self.rows(), self.table.ncols());
         format!("{}, {}", report::count(rows, "row"), report::count(columns, "column"))
     }
 }
@@ -65,10 +72,16 @@ pub struct Task {
 
 impl Task {
     /// The target of a table as the loss needs it; without `--loss`, logistic for two labels and squared otherwise.
-    pub fn new(table: &Table, args: &LossArgs, positive: Option<&str>, screen: Screen) -> Result<Self> {
+    pub fn new(data: &Data, args: &LossArgs, positive: Option<&str>, screen: Screen) -> Result<Self> {
+        let table = &data.table;
         let target = table.target()?;
         let (name, why) = match &args.loss {
+            Some(name) if data.behind.is_some() && name != "squared" => {
+                let message = format!("--gram is for least squares, and this is the {name} loss: leave --loss out");
+                return Err(Failure::Input(message));
+            }
             Some(name) => (name.as_str(), None),
+            None if data.behind.is_some() => ("squared", None),
             None => {
                 check_that_it_varies(target, &table.source)?;
                 let (name, why) = choose_loss(target, positive.is_some());

@@ -104,10 +104,11 @@ impl<'a> Fitted<'a> {
             status: solution.status.code().to_string(),
             objective: solution.value,
             standardized: prepared.standardize,
-            n: table.nrows(),
+            n: prepared.data.rows(),
             p: table.ncols(),
             target: table.target_name.clone(),
             offset: prepared.offset.clone(),
+            categories: table.categories.clone(),
             intercept: linear.intercept,
             coefficients: coefficients.collect(),
         };

@@ -21,6 +21,8 @@ pub struct Prepared {
     pub data: Data,
     pub task: Task,
     pub lambda: f64,
+    /// What the ridge of every column is multiplied by.
+    pub penalty_factors: Option<Vec<f64>>,
     pub keep: Vec<usize>,
     pub groups: Option<Arc<Partition>>,
     /// The column of offsets, as it was named.
@@ -42,14 +44,16 @@ impl Prepared {
         screen: Screen,
     ) -> Result<Self> {
         let (positive, offset) = (reading.positive.as_deref(), reading.offset.clone());
-        let task = Task::new(&data.table, loss, positive, screen)?;
+        let task = Task::new(&data, loss, positive, screen)?;
         let lambda = loss.lambda.unwrap_or(task.default_ridge);
+        let penalty_factors = loss.factors(&data.table)?;
         let keep = kept(keep, &data.table)?;
-        let groups = groups.map(|file| read_groups(file, &data.table)).transpose()?;
+        let groups = grouped(groups, &data.table)?;
         Ok(Self {
             data,
             task,
             lambda,
+            penalty_factors,
             keep,
             groups,
             offset,
@@ -76,6 +80,7 @@ impl Prepared {
             offset: self.data.table.offset.as_deref(),
             intercept: self.intercept,
             standardize: self.standardize,
+            penalty_factors: self.penalty_factors.as_deref(),
             ..Problem::new(self.design(), &self.task.y, &*self.task.loss)
         }
     }
@@ -115,14 +120,27 @@ impl Prepared {
 /// The columns to keep, ascending.
 pub fn kept(named: Option<&Words>, table: &Table) -> Result<Vec<usize>> {
     let columns = named.map_or(&[][..], |words| &words.0);
-    let mut keep = columns.iter().map(|name| table.feature(name)).collect::<ksparse_io::Result<Vec<_>>>()?;
+    let mut keep = columns.iter().map(|name| table.features(name)).collect::<ksparse_io::Result<Vec<_>>>()?.concat();
     keep.sort_unstable();
     keep.dedup();
     Ok(keep)
 }
 
+/// The groups of a file, and columns of words that are in none of them, each a group of indicators.
+pub fn grouped(file: Option<&Path>, table: &Table) -> Result<Option<Arc<Partition>>> {
+    let mut groups = file.map(|file| read_groups(file, table)).transpose()?.unwrap_or_default();
+    let mut taken = vec![false; table.ncols()];
+    groups.iter().flatten().for_each(|&j| taken[j] = true);
+    for category in &table.categories {
+        let columns: Vec<usize> = category.columns().filter(|&j| !taken[j]).collect();
+        groups.extend((columns.len() > 1).then_some(columns));
+    }
+    let partition = (!groups.is_empty()).then(|| Partition::new(groups)).transpose();
+    partition.map(|partition| partition.map(Arc::new)).map_err(Failure::from)
+}
+
 /// A group of columns in every line of a file; empty lines and those that begin with # are passed over.
-fn read_groups(file: &Path, table: &Table) -> Result<Arc<Partition>> {
+fn read_groups(file: &Path, table: &Table) -> Result<Vec<Vec<usize>>> {
     let refused = |why: String| Failure::Input(format!("{}: {why}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| refused(format!("cannot read the groups: {error}")))?;
     let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
@@ -132,14 +150,13 @@ fn read_groups(file: &Path, table: &Table) -> Result<Arc<Partition>> {
             "" => {
                 Err(refused(format!("line {number}: an entry of the list is empty; write names separated by commas")))
             }
-            name => table.feature(name).map_err(|error| refused(format!("line {number}: {}", worded(&error)))),
+            name => table.features(name).map_err(|error| refused(format!("line {number}: {}", worded(&error)))),
         };
-        groups.push(line.split(',').map(column).collect::<Result<Vec<usize>>>()?);
+        groups.push(line.split(',').map(column).collect::<Result<Vec<_>>>()?.concat());
     }
-    let named = |j: usize| table.names.as_ref().map_or_else(|| (j + 1).to_string(), |names| format!("`{}`", names[j]));
     let mut seen = vec![false; table.ncols()];
     if let Some(&twice) = groups.iter().flatten().find(|&&j| std::mem::replace(&mut seen[j], true)) {
-        return Err(refused(format!("column {} stands twice; groups must not overlap", named(twice))));
+        return Err(refused(format!("column {} stands twice; groups must not overlap", table.called(twice))));
     }
-    Partition::new(groups).map(Arc::new).map_err(|error| refused(error.to_string()))
+    Ok(groups)
 }

@@ -3,18 +3,22 @@
 //! Fields may be quoted (`"a ""quoted"" one"`), but not span lines: that lets blocks of lines be parsed side by side.
 //! Blank lines and lines that start with `#` are skipped.
 
+mod write;
+
+pub(crate) use write::write;
+
 use crate::assemble::from_full_rows;
+use crate::categories::{self, Coded, Dictionary};
 use crate::error::{Error, Place, Result};
 use crate::memory::Memory;
-use crate::options::{Beside, Format, Header, ReadOptions, WriteOptions};
+use crate::options::{Beside, Format, Header, ReadOptions};
 use crate::roles::{self, Columns, Role};
 use crate::source::Source;
-use crate::table::{Table, Target};
+use crate::table::Table;
 use crate::target::Labels;
-use crate::text::{Block, Held, bare, finite, is_missing, number, parse_blocks, push_number, show, with_point};
+use crate::text::{Block, Held, bare, finite, is_missing, number, parse_blocks, with_point};
 use crate::words::{Setting, Words};
 use std::borrow::Cow;
-use std::io::{self, Write};
 
 /// What was found out before the rows are read.
 struct Plan {
@@ -34,6 +38,8 @@ struct Parsed {
     weights: Vec<f64>,
     offset: Vec<f64>,
     beside: [Vec<f64>; 3],
+    /// Words of the categories, whose codes are among the values.
+    words: Vec<Dictionary>,
     rows: usize,
 }
 
@@ -44,6 +50,7 @@ impl Held for Parsed {
             + self.weights.bytes()
             + self.offset.bytes()
             + self.beside.iter().map(Held::bytes).sum::<usize>()
+            + self.words.iter().map(Dictionary::bytes).sum::<usize>()
     }
 }
 
@@ -65,14 +72,21 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
     }
     let (mut values, mut labels, mut weights, mut offset) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut beside = [const { Vec::new() }; 3];
-    for block in blocks {
+    let features: Vec<usize> = (0..plan.roles.len()).filter(|&j| plan.roles[j].is_feature()).collect();
+    let mut coded: Vec<Coded> = plan.categories(&features).collect();
+    for mut block in blocks {
+        for (coded, words) in coded.iter_mut().zip(std::mem::take(&mut block.words)) {
+            let code = coded.words.merge(words);
+            for row in block.values.chunks_exact_mut(features.len()) {
+                row[coded.place] = code[row[coded.place] as usize] as f64;
+            }
+        }
         values.push(block.values);
         labels.push(block.labels);
         weights.extend(block.weights);
         offset.extend(block.offset);
         beside.iter_mut().zip(block.beside).for_each(|(all, part)| all.extend(part));
     }
-    let features: Vec<usize> = plan.columns(Role::Feature).collect();
     let mut table = Table::new(from_full_rows(&memory, values, features.len(), options.storage)?);
     table.target = plan.columns(Role::Target).next().map(|_| Labels::join(labels));
     table.weights = plan.columns(Role::Weights).next().map(|_| weights);
@@ -85,6 +99,7 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
         table.target_name = plan.columns(Role::Target).next().map(|j| names[j].clone());
     }
     (table.format, table.compression, table.source, table.notes) = (Format::Delimited, source.compression, name, notes);
+    categories::expand(&mut table, coded, &memory, &options.words, options.storage)?;
     Ok(table)
 }
 
@@ -93,8 +108,19 @@ impl Plan {
         self.roles.iter().enumerate().filter(move |(_, r)| **r == role).map(|(j, _)| j)
     }
 
+    /// Features of words, none of them known yet.
+    fn categories<'a>(&'a self, features: &'a [usize]) -> impl Iterator<Item = Coded> + 'a {
+        features.iter().enumerate().filter_map(|(place, &j)| match self.roles[j] {
+            Role::Category { forced } => Some(Coded { place, words: Dictionary::default(), forced }),
+            _ => None,
+        })
+    }
+
     fn block(&self, name: &str, block: &Block) -> Result<Parsed> {
         let mut parsed = Parsed::default();
+        parsed
+            .words
+            .resize_with(self.roles.iter().filter(|r| matches!(r, Role::Category { .. })).count(), Dictionary::default);
         for (line, text) in block.lines().filter(|(line, text)| Some(*line) != self.header && usable(text)) {
             self.row(name, line, text, &mut parsed)?;
             parsed.rows += 1;
@@ -103,7 +129,7 @@ impl Plan {
     }
 
     fn row(&self, name: &str, line: u64, text: &[u8], out: &mut Parsed) -> Result<()> {
-        let mut count = 0;
+        let (mut count, mut category) = (0, 0);
         for field in fields(text, self.separator) {
             let field = field.map_err(|problem| Error::input(Place::line(name, line), problem, "close the quotes"))?;
             let field = if self.decimal_comma { pointed(field) } else { field };
@@ -117,6 +143,10 @@ impl Plan {
                     Some(v) if v.is_finite() => out.values.push(v),
                     _ => out.values.push(finite(&field, place)?),
                 },
+                Some(Role::Category { .. }) => {
+                    out.values.push(out.words[category].code(&field, place)? as f64);
+                    category += 1;
+                }
                 Some(Role::Target) => out.labels.push(&field, place)?,
                 Some(Role::Weights) => out.weights.push(weight(finite(&field, place)?, place)?),
                 Some(Role::Offset) => out.offset.push(finite(&field, place)?),
@@ -199,7 +229,8 @@ fn plan(memory: &Memory, head: &[u8], options: &ReadOptions, notes: &mut Vec<Str
             "the line may be cut short, or the separator is not the one detected",
         ));
     }
-    let words: Vec<bool> = data.iter().map(|f| number(f).is_none() && !is_missing(f)).collect();
+    let words: Vec<bool> =
+        data.iter().map(|f| number(f).is_none() && !is_missing(f) && with_point(f).is_none()).collect();
     let columns = Columns { file: name, names: names.as_deref(), words: &words, row_names };
     let roles = roles::assign(&columns, options, notes)?;
     Ok(Plan { separator, decimal_comma, header: header.then_some(first_number), names, roles })
@@ -308,82 +339,4 @@ fn fields(line: &[u8], separator: u8) -> impl Iterator<Item = std::result::Resul
         }
         Ok(Cow::Owned(plain))
     })
-}
-
-/// Writes a header and the rows: the target first, then the weights, then the features.
-pub(crate) fn write(table: &Table, out: &mut dyn Write, options: &WriteOptions) -> io::Result<()> {
-    let separator = options.separator.unwrap_or(b',');
-    let (design, n, p) = (table.matrix.design(), table.nrows(), table.ncols());
-    let mut line = Vec::new();
-    if table.target.is_some() {
-        push_field(&mut line, &table.target_column(), separator)?;
-        line.push(separator);
-    }
-    if table.weights.is_some() {
-        push_field(&mut line, &table.weight_column(), separator)?;
-        line.push(separator);
-    }
-    for j in 0..p {
-        match &table.names {
-            Some(names) => push_field(&mut line, &names[j], separator)?,
-            None => line.extend_from_slice(format!("x{}", j + 1).as_bytes()),
-        }
-        line.push(separator);
-    }
-    end_line(&mut line);
-    out.write_all(&line)?;
-    let mut row = Vec::new();
-    for i in 0..n {
-        line.clear();
-        match &table.target {
-            Some(Target::Numbers(values)) => push_number(&mut line, values[i]),
-            Some(Target::Text(values)) => push_field(&mut line, &values[i], separator)?,
-            None => {}
-        }
-        if table.target.is_some() {
-            line.push(separator);
-        }
-        if let Some(weights) = &table.weights {
-            push_number(&mut line, weights[i]);
-            line.push(separator);
-        }
-        design.row(i, &mut row);
-        let mut entries = row.iter().peekable();
-        for j in 0..p {
-            let entry = entries.next_if(|e| e.0 == j);
-            push_number(&mut line, entry.map_or(0.0, |e| e.1));
-            line.push(separator);
-        }
-        end_line(&mut line);
-        out.write_all(&line)?;
-    }
-    Ok(())
-}
-
-fn end_line(line: &mut Vec<u8>) {
-    line.pop();
-    line.push(b'\n');
-}
-
-/// Text, quoted when it must be.
-fn push_field(line: &mut Vec<u8>, text: &str, separator: u8) -> io::Result<()> {
-    let bytes = text.as_bytes();
-    if bytes.contains(&b'\n') || bytes.contains(&b'\r') {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{}` spans lines", show(bytes))));
-    }
-    // Whatever might be taken for a separator or a comment.
-    let odd = |b: &u8| *b == separator || b"\"\t ;,|#".contains(b);
-    if bytes.iter().any(odd) || bytes.is_empty() {
-        line.push(b'"');
-        for &b in bytes {
-            if b == b'"' {
-                line.push(b'"');
-            }
-            line.push(b);
-        }
-        line.push(b'"');
-    } else {
-        line.extend_from_slice(bytes);
-    }
-    Ok(())
 }

@@ -12,6 +12,7 @@
 //! Under the loss "cox" there is one output, `risk`, and a baseline hazard for every stratum. Otherwise as for other
 //! models: columns are counted from 0, the same bits are read back.
 
+use crate::categories::{self, Category, WordColumns};
 use crate::labels::Labels;
 use crate::model::ModelError;
 use ksparse::LinearModel;
@@ -55,6 +56,9 @@ pub struct JointModel {
     /// The column of the target (of events), if it has a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// The columns of words, whose indicators the coefficients are of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<Category>,
     /// What the outputs are called: the classes, or `risk`.
     pub outputs: Vec<String>,
     /// Their intercepts.
@@ -171,7 +175,14 @@ impl JointModel {
         self.intercepts.iter().enumerate().map(of).collect()
     }
 
+    /// How columns of words are read for this model.
+    pub fn words(&self) -> WordColumns {
+        let used: Vec<usize> = self.coefficients.iter().map(|row| row.column).collect();
+        WordColumns::of(&self.categories, &used)
+    }
+
     fn validate(&self) -> Result<(), String> {
+        categories::check(&self.categories, self.p)?;
         loss::joint_family(&self.loss).map_err(|error| error.to_string())?;
         let count = self.outputs.len();
         if count == 0 || self.intercepts.len() != count {
@@ -228,6 +239,7 @@ mod tests {
             n: 10,
             p: 5,
             target: Some("died".to_string()),
+            categories: Vec::new(),
             outputs: vec!["risk".to_string()],
             intercepts: vec![0.0],
             coefficients: vec![Row { column: 3, feature: Some("age".to_string()), values }],

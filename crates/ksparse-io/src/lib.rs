@@ -31,6 +31,7 @@
 //! ```
 
 mod assemble;
+mod categories;
 mod delimited;
 mod destination;
 mod error;
@@ -59,6 +60,7 @@ mod text;
 mod words;
 mod write;
 
+pub use categories::{Category, WordColumns};
 pub use destination::{check_outputs, is_standard_output};
 pub use error::{Error, Place, Result, suggestion};
 pub use ksb::verify;

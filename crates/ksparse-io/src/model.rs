@@ -15,6 +15,7 @@
 //! older reader would misunderstand the file; readers refuse versions they do not know and ignore fields they do not
 //! know.
 
+use crate::categories::{self, Category, WordColumns};
 use crate::labels::Labels;
 use ksparse::LinearModel;
 use ksparse::loss::{self, Loss, TargetKind};
@@ -68,6 +69,9 @@ pub struct Model {
     /// The name of the column of offsets, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<String>,
+    /// The columns of words, whose indicators the coefficients are of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<Category>,
     /// The intercept, 0 when none was fitted.
     pub intercept: f64,
     /// The non-zeros, by ascending column.
@@ -191,7 +195,14 @@ impl Model {
         }
     }
 
+    /// How columns of words are read for this model.
+    pub fn words(&self) -> WordColumns {
+        let used: Vec<usize> = self.coefficients.iter().map(|c| c.column).collect();
+        WordColumns::of(&self.categories, &used)
+    }
+
     fn validate(&self) -> Result<(), String> {
+        categories::check(&self.categories, self.p)?;
         let loss = self.loss.build().map_err(|error| error.to_string())?;
         if loss.target() == TargetKind::Sign {
             self.labels.as_ref().ok_or("its loss has labels, and they are missing")?;
@@ -235,6 +246,7 @@ mod tests {
             p: 5,
             target: None,
             offset: None,
+            categories: Vec::new(),
             intercept: -1.0 / 3.0,
             coefficients: vec![
                 Coefficient { column: 1, feature: Some("a\"b".to_string()), value: 5e-324 },

@@ -1,5 +1,6 @@
 //! What a reader or a writer may be told.
 
+use crate::categories::WordColumns;
 use crate::error::{Error, Result, suggestion};
 use crate::words::Setting;
 use std::path::{Path, PathBuf};
@@ -217,6 +218,10 @@ pub struct ReadOptions {
     pub beside: [Option<String>; 3],
     /// Columns to leave out, by name or number.
     pub drop: Vec<String>,
+    /// Columns whose values are categories even where they are numbers, by name or number. Columns of words are.
+    pub categorical: Vec<String>,
+    /// What becomes of columns of words.
+    pub words: WordColumns,
     /// How to store the matrix.
     pub storage: Storage,
     /// Bytes that reading may take; what the system has left when `None`. What would take more is an error, but for

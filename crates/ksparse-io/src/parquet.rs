@@ -1,8 +1,9 @@
-//! Apache Parquet: flat columns of numbers, and of words for the target. Nested columns are refused.
+//! Apache Parquet: flat columns of numbers and of words. Nested columns are refused.
 //!
 //! The crate is used without Arrow: columns of numbers are all that is needed, and its build stays short.
 
 use crate::assemble::{from_full_columns, full_size};
+use crate::categories::{self, Coded, Dictionary};
 use crate::error::{Error, Place, Result};
 use crate::options::{Format, ReadOptions};
 use crate::roles::{self, Columns, Role};
@@ -86,11 +87,12 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
     if nrows == 0 {
         return Err(Error::input(&*name, "there are no rows", "the table is empty"));
     }
-    let features: Vec<usize> = (0..names.len()).filter(|&j| roles[j] == Role::Feature).collect();
+    let features: Vec<usize> = (0..names.len()).filter(|&j| roles[j].is_feature()).collect();
     let wide = full_size(&name, nrows, features.len())?.saturating_mul(size_of::<f64>());
     source.memory.take(wide, || format!("{nrows} x {} entries", features.len()))?;
     let (mut values, mut target, mut weights, mut offset) = (Vec::new(), None, None, None);
     let mut beside = [None, None, None];
+    let mut coded = Vec::new();
     for j in (0..names.len()).filter(|&j| roles[j] != Role::Skip) {
         let place = || Place::from(&*name).part(format!("column `{}`", names[j]));
         let column = column(&reader, j, nrows, &place)?;
@@ -99,6 +101,18 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
                 let mut labels = Labels::default();
                 words.iter().try_for_each(|w| labels.push(w.as_bytes(), place))?;
                 target = Some(Labels::join(vec![labels]));
+            }
+            (Role::Category { forced }, column) => {
+                let mut words = Dictionary::default();
+                let fields = match column {
+                    Column::Words(words) => words,
+                    Column::Numbers(numbers) => numbers.into_iter().map(text::short).collect(),
+                };
+                let code = |word: &String| words.code(word.as_bytes(), place).map(|code| code as f64);
+                let codes = fields.iter().map(code).collect::<Result<Vec<f64>>>()?;
+                values.extend(codes);
+                let at = features.binary_search(&j).unwrap_or(0);
+                coded.push(Coded { place: at, words, forced });
             }
             (_, Column::Words(_)) => {
                 let remedy = Words::from("leave the column out with ") + Setting::Drop;
@@ -127,6 +141,7 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
     table.target_name = roles.iter().position(|r| *r == Role::Target).map(|j| names[j].clone());
     table.names = Some(features.iter().map(|&j| names[j].clone()).collect());
     (table.format, table.compression, table.source) = (Format::Parquet, source.compression, name);
+    categories::expand(&mut table, coded, &source.memory, &options.words, options.storage)?;
     Ok(table)
 }
 

@@ -1,5 +1,6 @@
 //! From a file to a table.
 
+use crate::categories::WordColumns;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
 use crate::names::{NotFound, distinguish, find_column};
@@ -114,13 +115,25 @@ fn take_columns(table: &mut Table, memory: &Memory, options: &ReadOptions) -> Re
     let known = |name: &String| !matches!(found(name), Err(NotFound::Unknown(_)));
     let target = options.target.clone().filter(|name| options.need == Need::Required || known(name));
     let others = [&options.weights, &options.offset].into_iter().chain(&options.beside);
-    if target.is_none() && others.flatten().next().is_none() && options.drop.is_empty() {
+    if target.is_none()
+        && others.flatten().next().is_none()
+        && options.drop.is_empty()
+        && options.categorical.is_empty()
+    {
         return Ok(());
     }
     let words = vec![false; table.ncols()];
+    if !options.categorical.is_empty() {
+        let problem = Words::from(Setting::Categorical) + " is for text and Parquet, which hold words";
+        return Err(Error::input(&*table.source, problem, "give the data as csv, or make indicators of the column"));
+    }
     let columns = Columns { file: &table.source, names: table.names.as_deref(), words: &words, row_names: false };
     let need = if target.is_some() { options.need } else { Need::Absent };
-    let roles = roles::assign(&columns, &ReadOptions { target, need, ..options.clone() }, &mut Vec::new())?;
+    let roles = roles::assign(
+        &columns,
+        &ReadOptions { target, need, words: WordColumns::Refused, ..options.clone() },
+        &mut Vec::new(),
+    )?;
     let find = |role: Role| roles.iter().position(|r| *r == role);
     if let Some(j) = find(Role::Target) {
         table.target = Some(Target::Numbers(column(table, j)?));

@@ -1,5 +1,6 @@
 //! What the columns of a table are for: features, the target, weights, or nothing.
 
+use crate::categories::{self, WordColumns};
 use crate::error::{Error, Result};
 use crate::names::{NotFound, find_column};
 use crate::options::{Beside, Need, ReadOptions};
@@ -9,11 +10,22 @@ use crate::words::{Setting, Words};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Feature,
+    /// A feature of words, asked for or not.
+    Category {
+        forced: bool,
+    },
     Target,
     Weights,
     Offset,
     Beside(Beside),
     Skip,
+}
+
+impl Role {
+    /// Whether it is one of the features.
+    pub fn is_feature(self) -> bool {
+        matches!(self, Self::Feature | Self::Category { .. })
+    }
 }
 
 /// Names under which people keep their target.
@@ -98,7 +110,14 @@ pub(crate) fn assign(columns: &Columns<'_>, options: &ReadOptions, notes: &mut V
         roles[0] = Role::Skip;
     }
     columns.skip_words(options.need, &mut roles, notes);
-    if !roles.contains(&Role::Feature) {
+    for name in &options.categorical {
+        let j = find(Setting::Categorical, name)?;
+        if roles[j] == Role::Feature {
+            roles[j] = Role::Category { forced: true };
+        }
+    }
+    columns.find_words(options, &mut roles, notes);
+    if !roles.iter().any(|role| role.is_feature()) {
         return Err(Error::input(
             columns.file,
             "no column is left for the features",
@@ -134,6 +153,30 @@ impl Columns<'_> {
             if *role == Role::Feature && self.words[j] && (j == 0 || need == Need::Absent || ids.contains(&j)) {
                 *role = Role::Skip;
                 notes.push(format!("column {} holds words and is left out", self.call(j)));
+            }
+        }
+    }
+
+    /// Columns of words, and those that a model knows as such.
+    fn find_words(&self, options: &ReadOptions, roles: &mut [Role], notes: &mut Vec<String>) {
+        if options.words == WordColumns::Refused {
+            return;
+        }
+        let mut place = 0;
+        for (j, role) in roles.iter_mut().enumerate() {
+            let here = place;
+            place += usize::from(role.is_feature());
+            if *role != Role::Feature {
+                continue;
+            }
+            let name = self.names.map(|names| names[j].as_str());
+            if categories::known(&options.words, name, here).is_some() {
+                *role = Role::Category { forced: true };
+            } else if self.words[j] && matches!(options.words, WordColumns::Found) {
+                *role = Role::Category { forced: false };
+            } else if self.words[j] && name.is_some() {
+                *role = Role::Skip;
+                notes.push(format!("column {} holds words, which the model does not, and is left out", self.call(j)));
             }
         }
     }

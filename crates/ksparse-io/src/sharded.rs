@@ -1,6 +1,7 @@
 //! One large file as many small ones, mapped when they are used: each is read, turned round and written on its own, so
 //! that no more than one is in memory.
 
+use crate::categories::WordColumns;
 use crate::error::{Error, Result, display_name};
 use crate::options::{Format, Header, Need, ReadOptions, WriteOptions};
 use crate::read::{read, read_bytes};
@@ -79,7 +80,7 @@ fn cut_text<F: Fn(Target) -> Result<Target>>(
     reading: &ReadOptions,
     parts: &mut Parts<'_, F>,
 ) -> Result<()> {
-    let mut options = ReadOptions { format: Some(format), ..reading.clone() };
+    let mut options = ReadOptions { format: Some(format), words: WordColumns::Refused, ..reading.clone() };
     let name = display_name(from);
     let mut header = Vec::new();
     if format == Format::Svmlight {

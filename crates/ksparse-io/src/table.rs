@@ -1,5 +1,6 @@
 //! What a file holds: a matrix, and perhaps a target, weights and names.
 
+use crate::categories::Category;
 use crate::error::{Error, Result};
 use crate::mapped::Mapped;
 use crate::names::find_column;
@@ -25,6 +26,8 @@ pub struct Table {
     pub beside: [Option<Vec<f64>>; 3],
     /// Names of the features.
     pub names: Option<Vec<String>>,
+    /// Features that are columns of indicators, by the column of words they stand for.
+    pub categories: Vec<Category>,
     /// The file's format.
     pub format: Format,
     /// How it was compressed.
@@ -64,6 +67,7 @@ impl Table {
             offset: None,
             beside: [None, None, None],
             names: None,
+            categories: Vec::new(),
             format: Format::Ksb,
             compression: None,
             source: "memory".into(),
@@ -92,6 +96,19 @@ impl Table {
             .map_err(|no| Error::request(format!("{}: {} feature `{name}`", self.source, no.many()), no.hint()))
     }
 
+    /// The features that a name or number means: one, or the indicators of a column of words.
+    pub fn features(&self, name: &str) -> Result<Vec<usize>> {
+        match self.categories.iter().find(|category| category.feature.as_deref() == Some(name)) {
+            Some(category) => Ok(category.columns().collect()),
+            None => self.feature(name).map(|column| vec![column]),
+        }
+    }
+
+    /// What a column is called: its name, or its number counted from 1.
+    pub fn called(&self, column: usize) -> String {
+        self.names.as_ref().map_or_else(|| (column + 1).to_string(), |names| names[column].clone())
+    }
+
     /// The target, or an error that says how to name one.
     pub fn target(&self) -> Result<&Target> {
         self.target.as_ref().ok_or_else(|| {
@@ -113,6 +130,7 @@ impl Table {
             offset: self.offset.as_ref().map(|o| rows.iter().map(|&i| o[i]).collect()),
             beside: self.beside.clone().map(|b| b.map(|b| rows.iter().map(|&i| b[i]).collect())),
             names: self.names.clone(),
+            categories: self.categories.clone(),
             format: self.format,
             compression: self.compression,
             source: self.source.clone(),

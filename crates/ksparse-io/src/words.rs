@@ -24,6 +24,8 @@ pub enum Setting {
     Strata,
     /// Which columns are left out.
     Drop,
+    /// Which columns hold categories.
+    Categorical,
     /// Which labels count as +1.
     Positive,
     /// The number of columns.
@@ -56,6 +58,7 @@ impl Setting {
             Self::Entry => "entry",
             Self::Strata => "strata",
             Self::Drop => "drop",
+            Self::Categorical => "categorical",
             Self::Positive => "positive",
             Self::Features => "features",
             Self::ZeroBased => "zero_based",

@@ -1,6 +1,6 @@
 //! Formats, separators, headers and the roles of columns, found without being told.
 
-use ksparse_io::{Format, Header, Need, ReadOptions, Table, Target, read, read_bytes};
+use ksparse_io::{Category, Format, Header, Need, ReadOptions, Table, Target, WordColumns, read, read_bytes};
 
 fn table(text: &str, options: &ReadOptions) -> Table {
     read_bytes("data", text.as_bytes().to_vec(), options).unwrap_or_else(|e| panic!("{text}: {e}"))
@@ -183,4 +183,73 @@ fn compression_goes_by_content_not_by_name() {
         std::fs::write(&disguised, [bytes.clone(), bytes].concat()).unwrap();
         assert_eq!(read(&disguised, &ReadOptions::default()).unwrap().nrows(), 4, "{end}");
     }
+}
+
+/// A column of words is indicators of its words but the first; numbers stay what they are.
+#[test]
+fn words_become_indicators() {
+    let text =
+        "y,age,city,member\n1,31,Paris,yes\n2,40,Lyon,no\n3,25,Paris,no\n4,60,Berlin,yes\n5,33,Lyon,yes\n6,1,Lyon,no\n";
+    let read = table(text, &ReadOptions::default());
+    assert_eq!(read.names.as_deref().unwrap(), ["age", "city=Lyon", "city=Paris", "member=yes"]);
+    assert_eq!(rows(&read)[0], [31.0, 0.0, 1.0, 1.0]);
+    assert_eq!(rows(&read)[3], [60.0, 0.0, 0.0, 1.0]);
+    assert_eq!(read.categories.len(), 2);
+    assert_eq!((read.categories[0].column, read.categories[0].columns()), (1, 1..3));
+    assert_eq!(read.categories[0].levels, ["Berlin", "Lyon", "Paris"]);
+    assert_eq!(read.features("city").unwrap(), [1, 2]);
+    assert_eq!(read.features("age").unwrap(), [0]);
+    // Codes are numbers until somebody says that they are none: then 1 and 1.0 are one of them.
+    let codes = "y,code,x\n1,10,0.5\n2,2,0.5\n3,2.0,1\n4,10,2\n";
+    assert!(table(codes, &ReadOptions::default()).categories.is_empty());
+    let forced = ReadOptions { categorical: vec!["code".into()], ..ReadOptions::default() };
+    let read = table(codes, &forced);
+    assert_eq!(read.names.as_deref().unwrap(), ["code=10", "x"]);
+    assert_eq!(read.categories[0].levels, ["2", "10"]);
+    // Without names: by place.
+    let read =
+        table("1,a,5\n2,b,6\n3,a,7\n4,b,8\n", &ReadOptions { target: Some("1".into()), ..ReadOptions::default() });
+    assert_eq!((read.categories[0].place, rows(&read)[1].clone()), (0, vec![1.0, 6.0]));
+    // As a model has them.
+    let known = |needed: bool| ReadOptions {
+        need: Need::Optional,
+        words: WordColumns::Known(vec![(
+            Category {
+                feature: Some("city".into()),
+                place: 1,
+                column: 1,
+                levels: ["A", "Lyon", "Rome"].map(String::from).into(),
+            },
+            needed,
+        )]),
+        ..ReadOptions::default()
+    };
+    let read = table("age,city,other\n1,Rome,x\n2,Lyon,y\n", &known(true));
+    assert_eq!(read.names.as_deref().unwrap(), ["age", "city=Lyon", "city=Rome"]);
+    assert_eq!(rows(&read), [[1.0, 0.0, 1.0], [2.0, 1.0, 0.0]]);
+    assert!(read.notes.iter().any(|note| note.contains("`other`")), "{:?}", read.notes);
+    let read = table("age,city\n1,Rome\n2,Oslo\n", &known(false));
+    assert_eq!(rows(&read)[1], [2.0, 0.0, 0.0]);
+}
+
+/// What is no column of categories is refused, with what to do.
+#[test]
+fn words_that_are_no_categories() {
+    let refused = |text: &str, options: &ReadOptions, words: &[&str]| {
+        let error = read_bytes("x.csv", text.as_bytes().to_vec(), options).unwrap_err().to_string();
+        assert!(words.iter().all(|word| error.contains(word)), "{error}");
+    };
+    let plain = ReadOptions::default();
+    refused("y,a,b\n1,2,x1\n2,3,x2\n3,4,x3\n", &plain, &["column `b`", "3 different words in 3 rows", "`drop`"]);
+    refused("y,a\n1,oops\n2,3\n3,4\n4,4\n", &plain, &["column `a`", "row 1 is `oops`", "`categorical`"]);
+    refused("y,a\n1,u\n2,\n3,u\n4,u\n", &plain, &["line 3, column `a`", "missing"]);
+    refused("y,a\n1,u\n2,u\n3,u\n4,u\n", &plain, &["no features", "one word"]);
+    let many = ReadOptions { categorical: vec!["b".into()], ..ReadOptions::default() };
+    assert_eq!(table("y,a,b\n1,2,x1\n2,3,x2\n3,4,x3\n", &many).ncols(), 3);
+    refused("y,a\n1,2\n", &ReadOptions { categorical: vec!["c".into()], ..plain.clone() }, &["`categorical`", "`c`"]);
+    let known =
+        Category { feature: Some("a".into()), place: 0, column: 0, levels: ["u", "v"].map(String::from).into() };
+    let known = ReadOptions { words: WordColumns::Known(vec![(known, true)]), ..ReadOptions::default() };
+    refused("y,a\n1,u\n2,w\n", &known, &["row 2 is `w`", "not seen", "u, v"]);
+    refused("y,a\n1,u\n2,w\n", &ReadOptions { words: WordColumns::Refused, ..plain }, &["`u` is not a number"]);
 }

@@ -30,21 +30,12 @@ pub fn fit<'py>(
     start: Option<(Vec<usize>, Vec<f64>, f64)>,
     callback: Option<Py<PyAny>>,
     certify: usize,
-    bounds: Option<(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>)>,
+    bounds: Option<Sides<'py>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = Cancel::new();
     let (view, solver) = (data.view()?, search.solver(&cancel)?);
     let sparsity = search.sparsity(k)?;
-    let bounds = match &bounds {
-        Some((lower, upper)) => {
-            if search.name() != "auto" {
-                let message = "bounds on coefficients take solver='auto', which refits every model within them.";
-                return Err(PyValueError::new_err(message));
-            }
-            Some(Bounds::new(lower.as_slice()?.to_vec(), upper.as_slice()?.to_vec()).map_err(to_py)?)
-        }
-        None => None,
-    };
+    let bounds = within(&search, bounds.as_ref())?;
     let start = start.map(|(support, coefficients, intercept)| LinearModel { support, coefficients, intercept });
     let (solution, model, bound, held) = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design.design()?;
@@ -66,6 +57,19 @@ pub fn fit<'py>(
         out.set_item("at_bounds", outcome::indices(py, held))?;
     }
     Ok(out)
+}
+
+/// Lower and upper bounds of the columns.
+pub type Sides<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
+
+/// The bounds, which only one solver keeps to.
+pub fn within(search: &Search, bounds: Option<&Sides<'_>>) -> PyResult<Option<Bounds>> {
+    let Some((lower, upper)) = bounds else { return Ok(None) };
+    if search.name() != "auto" {
+        let message = "bounds on coefficients take solver='auto', which refits every model within them.";
+        return Err(PyValueError::new_err(message));
+    }
+    Bounds::new(lower.as_slice()?.to_vec(), upper.as_slice()?.to_vec()).map(Some).map_err(to_py)
 }
 
 /// For each of the lists of `rows` (`None`: all rows), for each alpha (descending), for each k (ascending): a fitted

@@ -2,15 +2,19 @@
 
 use crate::design::Reading;
 use crate::error::to_py;
+use crate::fit::{Sides, within};
 use crate::options::Search;
 use crate::outcome::{self, Rows, indices};
 use crate::supervise::{Cell, supervise};
 use ksparse::loss::{Baseline, Survival, Ties};
+use ksparse::objective::Boxed;
 use ksparse::select::{self, CvProgress, JointProblem, JointValidation, Metric, Observed, Rule};
-use ksparse::{Cancel, LinearModel, Solution};
+use ksparse::sparsity::Partition;
+use ksparse::{Cancel, LinearModel, Objective, Solution};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::collections::BTreeSet;
 
 /// Data and what was observed, read from a dictionary with these keys; which of them counts is a matter of `kind`.
 #[derive(FromPyObject)]
@@ -31,6 +35,7 @@ pub struct JointData<'py> {
     responses: Option<PyReadonlyArray1<'py, f64>>,
     intercept: bool,
     standardize: bool,
+    penalty_factors: Option<PyReadonlyArray1<'py, f64>>,
 }
 
 /// What Python holds, borrowed.
@@ -44,6 +49,7 @@ struct Held<'a> {
     count: usize,
     intercept: bool,
     standardize: bool,
+    penalty_factors: Option<&'a [f64]>,
 }
 
 fn whole(numbers: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
@@ -70,12 +76,17 @@ impl JointData<'_> {
             count: self.count,
             intercept: self.intercept,
             standardize: self.standardize,
+            penalty_factors: self.penalty_factors.as_ref().map(|factors| factors.as_slice()).transpose()?,
         })
     }
 }
 
 impl Held<'_> {
-    fn problem<'b>(&'b self, design: &'b dyn ksparse::design::Design) -> JointProblem<'b> {
+    fn problem<'b>(
+        &'b self,
+        design: &'b dyn ksparse::design::Design,
+        groups: Option<&'b Partition>,
+    ) -> JointProblem<'b> {
         let observed = match (self.survival, &self.classes, self.responses) {
             (Some(survival), ..) => Observed::Survival(Survival { strata: self.strata.as_deref(), ..survival }),
             (None, Some(of), _) if self.ordered => Observed::Ordered { of, count: self.count },
@@ -86,6 +97,8 @@ impl Held<'_> {
             weights: self.weights,
             intercept: self.intercept,
             standardize: self.standardize,
+            penalty_factors: self.penalty_factors,
+            groups,
             ..JointProblem::new(design, observed)
         }
     }
@@ -105,7 +118,7 @@ impl Beside {
 
 /// Fits models of at most `k` columns beside those kept, one per output.
 #[pyfunction]
-#[pyo3(signature = (data, search, k, alpha, callback=None))]
+#[pyo3(signature = (data, search, k, alpha, callback=None, bounds=None))]
 pub fn fit_joint<'py>(
     py: Python<'py>,
     data: JointData<'py>,
@@ -113,20 +126,34 @@ pub fn fit_joint<'py>(
     k: usize,
     alpha: f64,
     callback: Option<Py<PyAny>>,
+    bounds: Option<Sides<'py>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let bounds = within(&search, bounds.as_ref())?;
     let cancel = Cancel::new();
     let (held, solver, view) = (data.held()?, search.solver(&cancel)?, data.design.view()?);
-    let (solution, models, beside) = supervise(py, search.threads, callback, &cancel, |watch| {
+    let groups = search.groups()?;
+    let (solution, models, beside, held) = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design()?;
-        let problem = held.problem(&*design);
+        let problem = held.problem(&*design, groups.as_deref());
         let training = problem.on_all_rows()?;
         let (risk, sparsity) = (training.risk.reridged(alpha)?, problem.sparsity(k, &search.keep));
-        let solution = solver.solve(&risk, &sparsity, None, &mut |progress| watch.ask(progress, None))?;
+        let boxed = bounds.as_ref().map(|bounds| Boxed::new(&risk, training.bounds(bounds))).transpose()?;
+        let objective: &dyn Objective = boxed.as_ref().map_or(&risk, |boxed| boxed);
+        let solution = solver.solve(objective, &sparsity, None, &mut |progress| watch.ask(progress, None))?;
         let models = training.models(&solution);
         let beside = Beside::of(&problem, &models[0])?;
-        Ok((solution, models, beside))
+        // Of coordinates, those of a column are neighbours, and intercepts the last.
+        let held = boxed.map(|boxed| boxed.held_back(&solution)).transpose()?.map(|held| {
+            let columns = held.into_iter().map(|at| at / problem.outputs()).filter(|&j| j < problem.design.ncols());
+            columns.collect::<BTreeSet<usize>>().into_iter().collect::<Vec<usize>>()
+        });
+        Ok((solution, models, beside, held))
     })?;
-    described(py, solution, models, beside)
+    let out = described(py, solution, models, beside)?;
+    if let Some(held) = held {
+        out.set_item("at_bounds", indices(py, held))?;
+    }
+    Ok(out)
 }
 
 /// Chooses k and the ridge by the splits, and fits the choice to all rows.
@@ -146,6 +173,7 @@ pub fn choose_joint<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = Cancel::new();
     let (held, solver, view) = (data.held()?, search.solver(&cancel)?, data.design.view()?);
+    let groups = search.groups()?;
     let validation = JointValidation {
         ks,
         lambdas: alphas,
@@ -157,7 +185,7 @@ pub fn choose_joint<'py>(
     let splits = outcome::splits(&splits)?;
     let (chosen, beside) = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design()?;
-        let problem = held.problem(&*design);
+        let problem = held.problem(&*design, groups.as_deref());
         let mut report = |at: &CvProgress| {
             let cell =
                 Cell { k: at.path.k, lambda: at.path.lambda, fold: at.fold, done: at.path.done, total: at.path.total };

@@ -22,6 +22,7 @@ pub struct Data<'py> {
     loss_parameter: Option<f64>,
     intercept: bool,
     standardize: bool,
+    penalty_factors: Option<PyReadonlyArray1<'py, f64>>,
 }
 
 /// The same without the interpreter.
@@ -38,6 +39,7 @@ pub struct Rest<'a> {
     loss: Box<dyn Loss>,
     intercept: bool,
     standardize: bool,
+    penalty_factors: Option<&'a [f64]>,
 }
 
 impl Data<'_> {
@@ -51,6 +53,7 @@ impl Data<'_> {
             loss: named_loss(&self.loss, self.loss_parameter).map_err(to_py)?,
             intercept: self.intercept,
             standardize: self.standardize,
+            penalty_factors: self.penalty_factors.as_ref().map(|factors| factors.as_slice()).transpose()?,
         };
         Ok(DataView { design: self.design.view()?, rest })
     }
@@ -78,6 +81,7 @@ impl Rest<'_> {
             offset: self.offset,
             intercept: self.intercept,
             standardize: self.standardize,
+            penalty_factors: self.penalty_factors,
         }
     }
 }

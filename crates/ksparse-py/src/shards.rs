@@ -45,6 +45,18 @@ pub struct Sharded {
     alpha: f64,
     intercept: bool,
     standardize: bool,
+    penalty_factors: Option<Vec<f64>>,
+}
+
+impl Sharded {
+    fn options(self) -> SummedOptions {
+        SummedOptions {
+            ridge: self.alpha,
+            intercept: self.intercept,
+            standardize: self.standardize,
+            penalty_factors: self.penalty_factors.unwrap_or_default(),
+        }
+    }
 }
 
 /// Fits one model over shards. `rounds` has `count`, `ask(question, frame)` for what all shards answer, added up, and
@@ -66,8 +78,7 @@ pub fn fit_shards<'py>(
     let loss = named_loss(&problem.loss, problem.loss_parameter).map_err(to_py)?;
     let start = start.map(|(support, coefficients, intercept)| LinearModel { support, coefficients, intercept });
     let rounds = PythonRounds { rounds, count, frame: Mutex::new(None) };
-    let options =
-        SummedOptions { ridge: problem.alpha, intercept: problem.intercept, standardize: problem.standardize };
+    let options = problem.options();
     let raised = Mutex::new(None);
     let found = py.detach(|| {
         let summed = Summed::new(&rounds, &*loss, options)?;
@@ -107,7 +118,7 @@ pub fn shard_curvature(py: Python<'_>, rounds: Py<PyAny>, problem: Sharded) -> P
     let count = rounds.getattr(py, "count")?.extract(py)?;
     let loss = named_loss(&problem.loss, problem.loss_parameter).map_err(to_py)?;
     let rounds = PythonRounds { rounds, count, frame: Mutex::new(None) };
-    let options = SummedOptions { ridge: 0.0, intercept: problem.intercept, standardize: problem.standardize };
+    let options = SummedOptions { ridge: 0.0, ..problem.options() };
     let found = py.detach(|| {
         let summed = Summed::new(&rounds, &*loss, options)?;
         let point = summed.at(SparseRef::ZERO)?;

@@ -54,3 +54,24 @@ def test_bounds_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="solver='auto'"):
         ksparse.SparseLinearRegression(k=2, nonnegative=True, solver="iht").fit(X, y)
     assert not hasattr(ksparse.SparseLinearRegression(k=2).fit(X, y), "at_bounds_")
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [ksparse.SparseMultinomialRegression, ksparse.SparseOrdinalRegression, ksparse.SparseMultiTaskRegression],
+)
+def test_several_outputs_stay_within_bounds_and_come_in_groups(estimator):
+    X, y = data()
+    several = estimator is ksparse.SparseMultiTaskRegression
+    target = np.column_stack([y, -y]) if several else np.digitize(y, [-2.0, 2.0])
+    free = estimator(k=3, alpha=0.01).fit(X, target)
+    for standardize in (False, True):
+        model = estimator(k=3, alpha=0.01, bounds=(-0.2, 0.3), standardize=standardize).fit(X, target)
+        assert model.coef_.min() >= -0.2 - 1e-12 and model.coef_.max() <= 0.3 + 1e-12
+        assert model.objective_ >= free.objective_ or standardize
+        assert set(model.at_bounds_) <= set(model.support_) and len(model.at_bounds_)
+    grouped = estimator(k=1, alpha=0.01, groups=[[0, 1], [2, 3], [4, 5]]).fit(X, target)
+    assert list(grouped.support_) == [0, 1]
+    with pytest.raises(ValueError, match="solver='auto'"):
+        estimator(k=2, nonnegative=True, solver="iht").fit(X, target)
+    assert not hasattr(free, "at_bounds_")

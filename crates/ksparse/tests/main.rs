@@ -29,6 +29,7 @@ mod outputs;
 mod own_objectives;
 mod paper_steps;
 mod paths;
+mod penalties;
 mod restricted;
 mod sample_solvers;
 mod search;

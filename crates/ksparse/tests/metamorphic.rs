@@ -4,6 +4,7 @@
 use crate::common::{Table, normal, rng, shuffled};
 use ksparse::design::Design;
 use ksparse::loss::{Loss, TargetKind, by_name};
+use ksparse::select::Problem;
 use ksparse::solver::{self, Grahtp, Limits, Solver};
 use ksparse::{Risk, Sparsity};
 
@@ -71,11 +72,12 @@ fn risk<'a>(data: &'a Data, design: impl Design + 'a, y: &'a [f64], weights: Opt
 /// Support and f, by each solver.
 fn answers(data: &Data, design: impl Design, y: &[f64], weights: Option<&[f64]>, ridge: f64) -> Vec<Answer> {
     let risk = risk(data, design, y, weights, ridge);
-    let fit = |solver: Box<dyn Solver>| {
-        let solution = solver.fit(&risk, &Sparsity::new(K)).unwrap_or_else(|e| panic!("{}: {e}", solver.name()));
-        Answer { by: solver.name(), support: risk.model(&solution).support, value: solution.value }
-    };
-    solvers(&*data.loss).into_iter().map(fit).collect()
+    solvers(&*data.loss).into_iter().map(|solver| fit(&risk, &*solver)).collect()
+}
+
+fn fit(risk: &Risk, solver: &dyn Solver) -> Answer {
+    let solution = solver.fit(risk, &Sparsity::new(K)).unwrap_or_else(|e| panic!("{}: {e}", solver.name()));
+    Answer { by: solver.name(), support: risk.model(&solution).support, value: solution.value }
 }
 
 struct Answer {
@@ -149,6 +151,22 @@ fn units_of_the_columns_do_not_matter() {
             let found = answers(&data, scaled.dense(), &data.y, None, RIDGE * unit * unit);
             same(&format!("a unit of {unit:e}"), &data, &found, &expected, |j| j);
         }
+    }
+}
+
+/// A ridge of its own for a column is the same ridge on the column in other units, for every solver on every loss.
+#[test]
+fn a_penalty_factor_is_a_unit_of_its_column() {
+    let factors: Vec<f64> = (0..10).map(|j| [1.0, 4.0, 0.25, 16.0][j % 4]).collect();
+    for data in problems() {
+        let scaled = data.x.map(|_, j, v| v / factors[j].sqrt());
+        let expected = answers(&data, scaled.dense(), &data.y, None, RIDGE);
+        let design = data.x.dense();
+        let problem = Problem { penalty_factors: Some(&factors), ..Problem::new(&design, &data.y, &*data.loss) };
+        let training = problem.on_all_rows().unwrap();
+        let risk = training.risk.reridged(RIDGE).unwrap();
+        let found: Vec<Answer> = solvers(&*data.loss).into_iter().map(|solver| fit(&risk, &*solver)).collect();
+        same("penalty factors", &data, &found, &expected, |j| j);
     }
 }
 

@@ -35,12 +35,13 @@ impl<'a> Case<'a> {
         })
     }
 
-    fn problem(&self, options: &SummedOptions) -> Problem<'_> {
+    fn problem<'b>(&'b self, options: &'b SummedOptions) -> Problem<'b> {
         Problem {
             weights: self.weights,
             offset: self.offset,
             intercept: options.intercept,
             standardize: options.standardize,
+            penalty_factors: (!options.penalty_factors.is_empty()).then_some(&options.penalty_factors),
             ..Problem::new(self.design, self.target, self.loss)
         }
     }
@@ -88,6 +89,7 @@ fn sums_over_shards_are_the_risk_over_all_rows() {
     let (dense, sparse, numbers) = data();
     let weights: Vec<f64> = (0..90).map(|i| f64::from(i % 4)).collect();
     let offset: Vec<f64> = (0..90).map(|i| 0.01 * f64::from(i % 7)).collect();
+    let factors: Vec<f64> = (0..12).map(|j| 0.5 + f64::from(j % 5)).collect();
     for name in LOSSES {
         let loss = loss::by_name(name).unwrap();
         let target = suited(&numbers, &*loss);
@@ -98,7 +100,8 @@ fn sums_over_shards_are_the_risk_over_all_rows() {
             case.borders = vec![0, 0, 31, 32, 90, 90];
             case.weights = weighted.then_some(&weights);
             case.offset = (weighted && loss.absorb(0.5, target[0]).is_some()).then_some(&offset);
-            let options = SummedOptions { ridge: 0.01, intercept, standardize };
+            let penalty_factors = if weighted { factors.clone() } else { Vec::new() };
+            let options = SummedOptions { ridge: 0.01, intercept, standardize, penalty_factors };
             let blocks = case.blocks();
             let summed = Summed::new(&blocks, &*loss, options.clone()).unwrap();
             let problem = case.problem(&options);
@@ -144,7 +147,7 @@ fn any_number_of_shards_gives_the_fit_over_all_rows() {
         let loss = loss::by_name(name).unwrap();
         let target = suited(&numbers, &*loss);
         for design in [&dense as &dyn Design, &sparse] {
-            let options = SummedOptions { ridge: 1e-3, intercept: true, standardize: true };
+            let options = SummedOptions { ridge: 1e-3, standardize: true, ..SummedOptions::default() };
             let problem = Problem { standardize: true, ..Problem::new(design, &target, &*loss) };
             let training = problem.on_all_rows().unwrap();
             let risk = training.risk.reridged(1e-3).unwrap();
@@ -220,7 +223,7 @@ fn solvers_run_or_say_what_they_need() {
     let made = simulate::linear(120, 30, 4, Correlation::Ar1(0.3), 0.2, 2);
     let loss = loss::by_name("squared").unwrap();
     let case = Case::new(&made.design, &made.target, &*loss, 3);
-    let options = SummedOptions { ridge: 1e-3, intercept: true, standardize: false };
+    let options = SummedOptions { ridge: 1e-3, ..SummedOptions::default() };
     let problem = case.problem(&options);
     let risk = problem.on_all_rows().unwrap().risk;
     let risk = risk.reridged(1e-3).unwrap();
@@ -259,12 +262,12 @@ fn few_rounds_for_the_answer_over_all_rows() {
         [(&small.design as &dyn Design, &small.target, 1e-4, 100), (&text.design, &text.target, 1e-5, 500)]
     {
         let case = Case::new(design, target, &*loss, 2);
-        let options = SummedOptions { ridge, intercept: false, standardize: false };
+        let options = SummedOptions { ridge, intercept: false, ..SummedOptions::default() };
         let problem = case.problem(&options);
         let training = problem.on_all_rows().unwrap();
         let central = Auto::default().fit(&training.risk.reridged(ridge).unwrap(), &Sparsity::new(k)).unwrap();
         let blocks = case.blocks();
-        let summed = Summed::new(&blocks, &*loss, options).unwrap();
+        let summed = Summed::new(&blocks, &*loss, options.clone()).unwrap();
         let solution = WorkingSet::default().fit(&summed, &Sparsity::new(k)).unwrap();
         let said = summed.communication();
         assert!(said.rounds <= 30, "{said:?}");

@@ -120,6 +120,19 @@ check_offset <- function(offset, n, name = "offset") {
   as.double(offset)
 }
 
+# What the ridge is multiplied by for each column.
+check_factors <- function(factors, p) {
+  if (is.null(factors)) return(NULL)
+  if (!is.numeric(factors) || length(factors) != p) {
+    complain("`penalty.factor` must be ", p, " numbers, one per column of `x`; there are ", length(factors))
+  }
+  if (anyNA(factors) || any(!is.finite(factors)) || any(factors <= 0)) {
+    complain("`penalty.factor` must be above 0 and finite: 1e-6, say, leaves a column next to unpenalised, and `keep` ",
+             "takes columns in whatever they do")
+  }
+  as.double(factors)
+}
+
 # Bounds on the coefficients, one per column; NULL for none.
 check_bounds <- function(nonnegative, lower, upper, p) {
   check_flag(nonnegative, "nonnegative")

@@ -7,12 +7,13 @@ cv.ksparse.default <- function(x, y, k = NULL, lambda = NULL, lambda.refit = NUL
                                           "mgaussian", "cox"),
                                nfolds = NULL, foldid = NULL, type.measure = NULL, rule = NULL, resamples = 0,
                                seed = NULL, weights = NULL, offset = NULL, keep = NULL, groups = NULL,
-                               intercept = TRUE, standardize = FALSE, strata = NULL, ties = c("efron", "breslow"),
-                               solver = "auto", effort = NULL, nthreads = NULL, verbose = FALSE,
-                               control = ksparse_control(), model = TRUE, ...) {
+                               penalty.factor = NULL, intercept = TRUE, standardize = FALSE, strata = NULL,
+                               ties = c("efron", "breslow"), solver = "auto", effort = NULL, nthreads = NULL,
+                               verbose = FALSE, control = ksparse_control(), model = TRUE, ...) {
   refuse_more(...)
   if (missing(family) && !missing(y) && inherits(y, "Surv")) family <- "cox"
-  problem <- problem_of(x, y, family, weights, offset, intercept, standardize, strata, match.arg(ties))
+  problem <- problem_of(x, y, family, weights, offset, intercept, standardize, strata, match.arg(ties),
+                        penalty.factor)
   control$seed <- seed_of(seed, foldid)
   search <- search_of(problem, if (is.null(k)) 0L else k, NULL, keep, groups, FALSE, NULL, NULL, solver, effort,
                       nthreads, verbose, control)

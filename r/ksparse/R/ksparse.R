@@ -5,13 +5,14 @@ ksparse <- function(x, ...) UseMethod("ksparse")
 ksparse.default <- function(x, y, k = NULL, lambda = NULL,
                             family = c("gaussian", "binomial", "poisson", "gamma", "multinomial", "ordinal",
                                        "mgaussian", "cox"),
-                            weights = NULL, offset = NULL, keep = NULL, groups = NULL, nonnegative = FALSE,
-                            lower = NULL, upper = NULL, intercept = TRUE, standardize = FALSE, strata = NULL,
-                            ties = c("efron", "breslow"), solver = "auto", effort = NULL, nthreads = NULL,
-                            verbose = FALSE, control = ksparse_control(), model = TRUE, ...) {
+                            weights = NULL, offset = NULL, keep = NULL, groups = NULL, penalty.factor = NULL,
+                            nonnegative = FALSE, lower = NULL, upper = NULL, intercept = TRUE, standardize = FALSE,
+                            strata = NULL, ties = c("efron", "breslow"), solver = "auto", effort = NULL,
+                            nthreads = NULL, verbose = FALSE, control = ksparse_control(), model = TRUE, ...) {
   refuse_more(...)
   if (missing(family) && !missing(y) && inherits(y, "Surv")) family <- "cox"
-  problem <- problem_of(x, y, family, weights, offset, intercept, standardize, strata, match.arg(ties))
+  problem <- problem_of(x, y, family, weights, offset, intercept, standardize, strata, match.arg(ties),
+                        penalty.factor)
   search <- search_of(problem, k, lambda, keep, groups, nonnegative, lower, upper, solver, effort, nthreads, verbose,
                       control)
   found <- if (problem$joint) core_fit_joint(problem$core, search$core) else core_fit(problem$core, search$core)
@@ -66,7 +67,7 @@ refuse_more <- function(...) {
 }
 
 # Data and what was asked of them, for the core.
-problem_of <- function(x, y, family, weights, offset, intercept, standardize, strata, ties) {
+problem_of <- function(x, y, family, weights, offset, intercept, standardize, strata, ties, factors) {
   family <- check_family(family)
   x <- check_x(x)
   n <- nrow(x)
@@ -79,7 +80,8 @@ problem_of <- function(x, y, family, weights, offset, intercept, standardize, st
   offset <- check_offset(offset, n)
   core <- c(list(x = core_matrix(x), weights = weights, offset = offset,
                  intercept = check_flag(intercept, "intercept"),
-                 standardize = check_flag(standardize, "standardize")), target$core)
+                 standardize = check_flag(standardize, "standardize"),
+                 penalty_factors = check_factors(factors, ncol(x))), target$core)
   list(core = core, joint = joint, family = family, x = x, y = target$y, levels = target$levels,
        strata = target$strata, outputs = if (is.null(target$outputs)) 1L else target$outputs, names = column_names(x),
        n = n, p = ncol(x), weights = weights, offset = offset,

@@ -1,5 +1,6 @@
 //! `--nonnegative`, `--lower` and `--upper`: signs and boxes of coefficients.
 
+use super::columns;
 use crate::failure::{Failure, Result};
 use ksparse::objective::Bounds;
 use ksparse_io::Table;
@@ -12,8 +13,8 @@ pub struct BoundArgs {
     #[arg(long)]
     pub nonnegative: bool,
 
-    /// What coefficients are at least: a number for all, or one for each column named, as in age=0,dose=-1.5; 0 must be
-    /// allowed, since columns that are not selected have it
+    /// What coefficients are at least: a number for all, or one for each column named, as in age=0,dose=-1.5 or
+    /// with @FILE one in every line of a file; 0 must be allowed, since columns that are not selected have it
     #[arg(long, value_name = "BOUNDS", allow_hyphen_values = true)]
     pub lower: Option<String>,
 
@@ -33,17 +34,16 @@ impl BoundArgs {
         if !self.given() {
             return Ok(None);
         }
-        let mut lower = listed("--lower", self.lower.as_deref(), f64::NEG_INFINITY, table)?;
+        let mut lower = columns::numbers("--lower", self.lower.as_deref(), f64::NEG_INFINITY, table)?;
         if self.nonnegative {
             lower.iter_mut().for_each(|bound| *bound = bound.max(0.0));
         }
-        let upper = listed("--upper", self.upper.as_deref(), f64::INFINITY, table)?;
-        let named = |j: usize| table.names.as_ref().map_or_else(|| (j + 1).to_string(), |names| names[j].clone());
+        let upper = columns::numbers("--upper", self.upper.as_deref(), f64::INFINITY, table)?;
         let crossed = lower.iter().zip(&upper).enumerate().find(|(_, (low, high))| low > high);
         if let Some((j, (low, high))) = crossed {
             return Err(Failure::Input(format!(
                 "the lower bound {low} of column {} is above its upper bound {high}: exchange them, or leave one out",
-                named(j)
+                table.called(j)
             )));
         }
         let outside = |(_, (low, high)): &(usize, (&f64, &f64))| **low > 0.0 || **high < 0.0;
@@ -51,32 +51,9 @@ impl BoundArgs {
             return Err(Failure::Input(format!(
                 "the bounds {low} and {high} of column {} leave out 0, which the coefficient of a column that is not \
                  selected is: let --lower be at most 0 and --upper at least 0",
-                named(j)
+                table.called(j)
             )));
         }
         Ok(Some(Bounds::new(lower, upper)?))
     }
-}
-
-/// One number for all columns, or numbers for some of them.
-fn listed(option: &str, text: Option<&str>, none: f64, table: &Table) -> Result<Vec<f64>> {
-    let mut bounds = vec![none; table.ncols()];
-    let Some(text) = text else { return Ok(bounds) };
-    let number = |text: &str| match text.trim().parse::<f64>() {
-        Ok(number) if !number.is_nan() => Ok(number),
-        _ => Err(Failure::Input(format!("{option}: `{text}` is not a number; write 0, or age=0,dose=-1.5"))),
-    };
-    if !text.contains('=') {
-        bounds.fill(number(text)?);
-        return Ok(bounds);
-    }
-    for part in text.split(',') {
-        let Some((name, bound)) = part.rsplit_once('=') else {
-            return Err(Failure::Input(format!(
-                "{option}: `{part}` has no `=`; write a column and a number, as age=0"
-            )));
-        };
-        bounds[table.feature(name.trim())?] = number(bound)?;
-    }
-    Ok(bounds)
 }

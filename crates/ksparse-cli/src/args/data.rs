@@ -50,6 +50,11 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "COLS", value_parser = parse::words, allow_hyphen_values = true)]
     pub drop: Option<Words>,
 
+    /// Columns whose values are categories even where they are numbers, as codes are: names or numbers, separated by
+    /// commas. Columns of words always are: each becomes indicators of its words but the first, in or out together
+    #[arg(long, value_name = "COLS", value_parser = parse::words, allow_hyphen_values = true)]
+    pub categorical: Option<Words>,
+
     /// Labels that count as +1, all others as -1: a list or range, as in `spam` or 1,4,11:20
     #[arg(long, value_name = "LABELS", allow_hyphen_values = true)]
     pub positive: Option<String>,
@@ -110,6 +115,7 @@ impl ReadingArgs {
             target_file: self.target_file.clone(),
             weights: self.weights.clone(),
             offset: self.offset.clone(),
+            categorical: self.categorical.as_ref().map_or_else(Vec::new, |words| words.0.clone()),
             drop: self.drop.as_ref().map_or_else(Vec::new, |words| words.0.clone()),
             memory: self.memory.map(|megabytes| megabytes.saturating_mul(1 << 20)),
             no_mmap: self.no_mmap,

@@ -1,11 +1,12 @@
 //! `--loss` and its parameters, as the library's table of losses has them.
 
-use super::parse;
+use super::{columns, parse};
 use crate::failure::{Failure, Result};
 use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use ksparse::loss::{FAMILIES, Family, JOINT_FAMILIES, Parameter, Ties};
+use ksparse_io::Table;
 use std::fmt::Write;
 
 /// What is minimised, beside the data.
@@ -19,6 +20,11 @@ pub struct LossArgs {
 
     #[arg(long, value_name = "L", value_parser = parse::non_negative, allow_hyphen_values = true, help = ridge())]
     pub lambda: Option<f64>,
+
+    /// What lambda is multiplied by for single columns, as in age=0.1,dose=4, or with @FILE one in every line of a
+    /// file: positive numbers, 1 for columns not named
+    #[arg(long, value_name = "FACTORS", allow_hyphen_values = true)]
+    pub penalty_factors: Option<String>,
 
     /// Fit no intercept (it is neither penalised nor counted in k)
     #[arg(long)]
@@ -43,6 +49,20 @@ pub struct LossArgs {
 }
 
 impl LossArgs {
+    /// What the ridge of every column is multiplied by, where that was said.
+    pub fn factors(&self, table: &Table) -> Result<Option<Vec<f64>>> {
+        let Some(text) = self.penalty_factors.as_deref() else { return Ok(None) };
+        let factors = columns::numbers("--penalty-factors", Some(text), 1.0, table)?;
+        let Some(j) = factors.iter().position(|factor| !(factor.is_finite() && *factor > 0.0)) else {
+            return Ok(Some(factors));
+        };
+        let remedy = match factors[j] == 0.0 {
+            true => "it must be above 0; 1e-6, say, leaves the column next to unpenalised",
+            false => "it must be a positive number",
+        };
+        Err(Failure::Input(format!("the penalty factor of column {} is {}: {remedy}", table.called(j), factors[j])))
+    }
+
     /// The parameter of this loss as given, or its default; `Err` where one of another loss was given.
     pub fn parameter(&self, family: &Family) -> Result<Option<f64>> {
         if let Some((other, option, _)) = self.parameters.0.iter().find(|(name, ..)| *name != family.name) {

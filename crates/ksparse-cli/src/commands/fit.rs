@@ -1,9 +1,11 @@
 //! `ksparse fit`: one k, one model.
 
 use crate::args::bounds::BoundArgs;
+use crate::args::columns;
 use crate::args::data::DataArgs;
 use crate::args::device::DeviceArgs;
 use crate::args::loss::{self, LossArgs};
+use crate::args::moments::MomentArgs;
 use crate::args::parse::{self, FitK, Words};
 use crate::args::solve::{self, SolverArgs};
 use crate::args::survival::SurvivalArgs;
@@ -35,6 +37,9 @@ use std::time::Instant;
 pub struct FitArgs {
     #[command(flatten)]
     pub data: DataArgs,
+
+    #[command(flatten)]
+    pub moments: MomentArgs,
 
     /// How many coefficients may be non-zero (the intercept and --keep are not counted; more than there are columns
     /// means all); `auto`: chosen with the ridges by cross-validation, as `ksparse path DATA` does
@@ -140,7 +145,9 @@ pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
     let files = sharded::find(&args.data.data)?;
     let read = files.clone().unwrap_or_else(|| args.data.files());
-    let inputs = [read, args.groups.iter().chain(&args.start).cloned().collect()].concat();
+    let listed = [&args.bounds.lower, &args.bounds.upper, &args.loss.penalty_factors];
+    let listed = listed.into_iter().filter_map(|text| columns::file(text.as_deref())).collect();
+    let inputs = [read, listed, args.groups.iter().chain(&args.start).cloned().collect()].concat();
     output::check(&[&args.output, &args.trace, &args.dual, &args.plot_gap], &inputs)?;
     let threads = args.solver.pool(screen)?;
     threads.run(|| match files {
@@ -150,12 +157,33 @@ pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
 }
 
 fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
+    if args.moments.gram {
+        return fit_moments(args, solver, screen);
+    }
     let data = args.survival.read(&args.data, screen)?;
     let reading = &args.data.reading;
     if let Some(task) = Task::asked(&data, &args.loss, &args.survival, reading.positive.as_deref())? {
         return fit_jointly(args, data, task, solver, screen);
     }
     let prepared = Prepared::new(data, reading, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
+    fit_single(args, prepared, solver, screen)
+}
+
+/// Sums of products in place of rows.
+fn fit_moments(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
+    if matches!(args.k, FitK::Auto) {
+        let message = "-k auto holds rows out, and --gram has none: give a number, or let `path` choose by --criterion";
+        return Err(Failure::Input(message.to_string()));
+    }
+    let (data, intercept) = args.moments.read(&args.data, screen)?;
+    let (keep, groups) = (args.keep.as_ref(), args.groups.as_deref());
+    let mut prepared = Prepared::new(data, &args.data.reading, &args.loss, keep, groups, screen)?;
+    prepared.intercept &= intercept;
+    fit_single(args, prepared, solver, screen)
+}
+
+/// A target that is a number per row.
+fn fit_single(args: &FitArgs, prepared: Prepared, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let prepared = prepared.on(&args.device)?;
     let k = match args.k {
         FitK::Auto => return choose(args, &prepared, solver, screen),
@@ -174,7 +202,8 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     if args.dual.is_some() && !dual {
         return Err(Failure::Input("--dual is for --solver diht and sdiht, which have a dual vector".to_string()));
     }
-    if knows {
+    // Least squares need none where X'X has full rank, which the search finds out.
+    if knows && !(solver.name() == "exact" && prepared.task.loss.is_quadratic()) {
         needs_ridge(&format!("--solver {}", solver.name()), prepared.lambda)?;
     }
     if args.certify.is_some() {
@@ -214,6 +243,8 @@ fn fit(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     deliver(args, &fitted, times, &others, screen)
 }
 
+const BOUNDS_OF_ONE_K: &str = "--nonnegative, --lower and --upper are for one k: say it with -k";
+
 /// What bounds on coefficients do not go with.
 fn refuse_beside_bounds(args: &FitArgs, solver: &dyn Solver) -> Result<()> {
     let message = if solver.name() != "auto" {
@@ -231,18 +262,24 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
     let others = [
         ("--certify", args.certify.is_some()),
         ("--plot-gap", args.plot_gap.is_some()),
-        ("--groups", args.groups.is_some()),
         ("--trace", args.trace.is_some()),
         ("--start", args.start.is_some()),
         ("--dual", args.dual.is_some()),
         ("--offset", args.data.reading.offset.is_some()),
-        ("--nonnegative, --lower or --upper", args.bounds.given()),
     ];
     joint::fit::refuse(&task, &others)?;
+    if args.bounds.given() {
+        refuse_beside_bounds(args, solver)?;
+    }
+    if args.bounds.given() && matches!(args.k, FitK::Auto) {
+        return Err(Failure::Input(BOUNDS_OF_ONE_K.to_string()));
+    }
     let request = joint::fit::Request {
         data,
         task,
         keep: args.keep.as_ref(),
+        groups: args.groups.as_deref(),
+        bounds: Some(&args.bounds),
         survival: &args.survival,
         loss: &args.loss,
         device: &args.device,
@@ -261,8 +298,7 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
 /// Chooses k and the ridges, and shows the model alone.
 fn choose(args: &FitArgs, prepared: &Prepared, solver: &dyn Solver, screen: Screen) -> Result<()> {
     if args.bounds.given() {
-        let message = "--nonnegative, --lower and --upper are for one k: say it with -k";
-        return Err(Failure::Input(message.to_string()));
+        return Err(Failure::Input(BOUNDS_OF_ONE_K.to_string()));
     }
     if args.certify.is_some() || args.plot_gap.is_some() || args.start.is_some() || args.dual.is_some() {
         let message = "--certify, --plot-gap, --start and --dual are about one k: choose first, then say it with -k";

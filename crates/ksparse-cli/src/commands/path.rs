@@ -1,9 +1,11 @@
 //! `ksparse path`: every k of a range, and the choice among them.
 
 use crate::args::choice::ChoiceArgs;
+use crate::args::columns;
 use crate::args::data::DataArgs;
 use crate::args::device::DeviceArgs;
 use crate::args::loss::LossArgs;
+use crate::args::moments::MomentArgs;
 use crate::args::parse::{self, Ks, Lambdas, Words};
 use crate::args::solve::SolverArgs;
 use crate::args::survival::SurvivalArgs;
@@ -32,6 +34,9 @@ use std::time::Instant;
 pub struct PathArgs {
     #[command(flatten)]
     pub data: DataArgs,
+
+    #[command(flatten)]
+    pub moments: MomentArgs,
 
     /// The values of k: 1:200, 10:200:10, 5,10,20, or a mixture; 0 is the model of the intercept alone. Without, k and
     /// the ridges are chosen by cross-validation over ranges that suit the data
@@ -109,15 +114,27 @@ pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
     if let Some(path) = args.plot.as_ref().filter(|path| !is_svg(path)) {
         return Err(Failure::Input(format!("--plot draws an SVG: call it {}", path.with_extension("svg").display())));
     }
-    let inputs = [args.data.files(), args.groups.clone().into_iter().collect()].concat();
+    let factors = columns::file(args.loss.penalty_factors.as_deref());
+    let inputs = [args.data.files(), args.groups.clone().into_iter().chain(factors).collect()].concat();
     output::check(&[&args.output, &args.plot, &args.report], &inputs)?;
     let threads = args.solver.pool(screen)?;
     threads.run(|| path(args, &*solver, screen))
 }
 
 fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
-    let data = args.survival.read(&args.data, screen)?;
     let reading = &args.data.reading;
+    if args.moments.gram {
+        let (data, intercept) = args.moments.read(&args.data, screen)?;
+        let mut prepared =
+            Prepared::new(data, reading, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
+        prepared.intercept &= intercept;
+        if args.choice.cv.is_some() || args.k.is_none() {
+            let message = "cross-validation holds rows out, and --gram has none: say -k, and --criterion to choose";
+            return Err(Failure::Input(message.to_string()));
+        }
+        return path_of(args, prepared.on(&args.device)?, solver, screen);
+    }
+    let data = args.survival.read(&args.data, screen)?;
     if let Some(task) = Task::asked(&data, &args.loss, &args.survival, reading.positive.as_deref())? {
         return choose_jointly(args, data, task, solver, screen);
     }
@@ -126,6 +143,11 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
     if args.k.is_none() && args.choice.criterion.is_none() {
         return choose(args, &prepared, solver, screen);
     }
+    path_of(args, prepared, solver, screen)
+}
+
+/// Every k of a range, and the choice among them by a criterion or given folds.
+fn path_of(args: &PathArgs, prepared: Prepared, solver: &dyn Solver, screen: Screen) -> Result<()> {
     if args.choice.ensemble || args.choice.resamples.is_some() {
         let message = "--resamples and --ensemble are about a model whose k is chosen: leave -k out";
         return Err(Failure::Input(message.to_string()));
@@ -165,7 +187,6 @@ fn choose_jointly(args: &PathArgs, data: Data, task: Task, solver: &dyn Solver, 
         ("--ensemble", args.choice.ensemble),
         ("--plot", args.plot.is_some()),
         ("--report", args.report.is_some()),
-        ("--groups", args.groups.is_some()),
         ("--offset", args.data.reading.offset.is_some()),
     ];
     joint::fit::refuse(&task, &others)?;
@@ -174,6 +195,8 @@ fn choose_jointly(args: &PathArgs, data: Data, task: Task, solver: &dyn Solver, 
         data,
         task,
         keep: args.keep.as_ref(),
+        groups: args.groups.as_deref(),
+        bounds: None,
         survival: &args.survival,
         loss: &args.loss,
         device: &args.device,

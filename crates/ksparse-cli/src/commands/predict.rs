@@ -179,6 +179,7 @@ fn read(args: &PredictArgs, data: &Path, model: &Model, screen: Screen) -> Resul
     if options.offset.is_none() {
         options.offset = model.offset.clone();
     }
+    options.words = model.words();
     let table = ksparse_io::read(data, &options)?;
     table.notes.iter().for_each(|note| screen.note(note));
     Ok(table)

@@ -141,6 +141,7 @@ fn with_truth<D: Design>(data: Simulated<D>, matrix: impl FnOnce(D) -> Matrix, n
         p,
         target: Some("y".to_string()),
         offset: None,
+        categories: Vec::new(),
         intercept: 0.0,
         coefficients: entries
             .map(|(&column, &value)| Coefficient { column, feature: Some(names[column].clone()), value })

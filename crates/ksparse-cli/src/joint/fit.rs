@@ -2,6 +2,7 @@
 
 use super::Task;
 use super::report;
+use crate::args::bounds::BoundArgs;
 use crate::args::device::DeviceArgs;
 use crate::args::loss::LossArgs;
 use crate::args::parse::Words;
@@ -11,15 +12,16 @@ use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::outcome::Times;
 use crate::output;
-use crate::prepared::kept;
+use crate::prepared::{grouped, kept};
 use crate::progress::Watcher;
 use crate::report::count;
 use crate::screen::Screen;
 use ksparse::loss::JOINT_RIDGE;
+use ksparse::objective::{Bounds, Boxed};
 use ksparse::select::{CvTable, Deal, JointProblem, JointValidation, Metric, Rule};
-use ksparse::{LinearModel, Solution, Solver};
+use ksparse::{LinearModel, Objective, Solution, Solver};
 use ksparse_io::joint_model::{FORMAT, JointModel, OrdinalPart, Row, SurvivalPart, VERSION};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// What was asked for.
@@ -27,6 +29,8 @@ pub struct Request<'a> {
     pub data: Data,
     pub task: Task,
     pub keep: Option<&'a Words>,
+    pub groups: Option<&'a Path>,
+    pub bounds: Option<&'a BoundArgs>,
     pub survival: &'a SurvivalArgs,
     pub loss: &'a LossArgs,
     pub device: &'a DeviceArgs,
@@ -78,16 +82,21 @@ pub fn run(request: &Request, screen: Screen) -> Result<()> {
     let table = &request.data.table;
     let there = request.device.bring(table)?;
     let design = there.as_deref().unwrap_or_else(|| table.design());
+    let penalty_factors = request.loss.factors(table)?;
+    let groups = grouped(request.groups, table)?;
     let problem = JointProblem {
         weights: table.weights.as_deref(),
         intercept: !request.loss.no_intercept,
         standardize: request.loss.standardize,
+        penalty_factors: penalty_factors.as_deref(),
+        groups: groups.as_deref(),
         ..JointProblem::new(design, request.task.observed())
     };
     let keep = kept(request.keep, table)?;
+    let bounds = request.bounds.map_or(Ok(None), |bounds| bounds.of(table))?;
     let blame = |error: ksparse::Error| Failure::from(error).within(&table.source);
     let found = match &request.choice {
-        Choice::Given(k) => one(request, &problem, *k, &keep, screen),
+        Choice::Given(k) => one(request, &problem, *k, &keep, bounds.as_ref(), screen),
         Choice::Compared { .. } => compared(request, &problem, &keep, screen),
     }
     .map_err(blame)?;
@@ -130,6 +139,7 @@ pub fn run(request: &Request, screen: Screen) -> Result<()> {
         n: table.nrows(),
         p: table.ncols(),
         target: table.target_name.clone(),
+        categories: table.categories.clone(),
         outputs: request.task.outputs(),
         intercepts: found.models.iter().map(|model| model.intercept).collect(),
         coefficients: rows.filter(|row| row.values.iter().any(|v| *v != 0.0)).collect(),
@@ -151,16 +161,26 @@ pub fn run(request: &Request, screen: Screen) -> Result<()> {
     screen.print(&text).and(written)
 }
 
-fn one(request: &Request, problem: &JointProblem, k: usize, keep: &[usize], screen: Screen) -> ksparse::Result<Found> {
-    let columns = problem.design.ncols() - keep.len();
-    if k > columns {
-        screen.warn(&format!("k = {k} is more than the {}: taking all of them", count(columns, "column")));
+fn one(
+    request: &Request,
+    problem: &JointProblem,
+    k: usize,
+    keep: &[usize],
+    bounds: Option<&Bounds>,
+    screen: Screen,
+) -> ksparse::Result<Found> {
+    let units = problem.units(keep);
+    if k > units {
+        let what = if problem.groups.is_some() { "group" } else { "column" };
+        screen.warn(&format!("k = {k} is more than the {}: taking all of them", count(units, what)));
     }
-    let (k, lambda) = (k.min(columns), request.loss.lambda.unwrap_or(JOINT_RIDGE));
+    let (k, lambda) = (k.min(units), request.loss.lambda.unwrap_or(JOINT_RIDGE));
     let training = problem.on_all_rows()?;
     let (risk, sparsity) = (training.risk.reridged(lambda)?, problem.sparsity(k, keep));
+    let boxed = bounds.map(|bounds| Boxed::new(&risk, training.bounds(bounds))).transpose()?;
+    let objective: &dyn Objective = boxed.as_ref().map_or(&risk, |boxed| boxed);
     let watcher = Watcher::spinner(screen, request.solver.name()).over(problem.design.ncols(), problem.outputs());
-    let solve = || request.solver.solve(&risk, &sparsity, None, &mut |at| watcher.iteration(at));
+    let solve = || request.solver.solve(objective, &sparsity, None, &mut |at| watcher.iteration(at));
     let solution = interrupt::listening(solve)?;
     Ok(Found { models: training.models(&solution), solution, k, lambda, table: None })
 }
@@ -169,9 +189,9 @@ fn compared(request: &Request, problem: &JointProblem, keep: &[usize], screen: S
     let Choice::Compared { ks, lambdas, folds, metric, rule } = &request.choice else {
         return Err(ksparse::Error::Cancelled);
     };
-    let columns = problem.design.ncols() - keep.len();
+    let units = problem.units(keep);
     let at_most = |ks: &Vec<usize>| {
-        let mut ks: Vec<usize> = ks.iter().map(|&k| k.min(columns)).collect();
+        let mut ks: Vec<usize> = ks.iter().map(|&k| k.min(units)).collect();
         ks.dedup();
         ks
     };

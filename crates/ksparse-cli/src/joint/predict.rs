@@ -97,6 +97,7 @@ fn read(args: &PredictArgs, model: &JointModel, screen: Screen) -> Result<Table>
             strata.clone_from(&part.strata);
         }
     }
+    options.words = model.words();
     let table = ksparse_io::read(&args.data, &options)?;
     table.notes.iter().for_each(|note| screen.note(note));
     Ok(table)

@@ -59,8 +59,12 @@ pub fn run(args: &FitArgs, paths: Vec<PathBuf>, solver: &dyn Solver, screen: Scr
         cancel: interrupt::token(),
         read: AtomicU64::new(0),
     };
-    let options =
-        SummedOptions { ridge: prepared.lambda, intercept: prepared.intercept, standardize: prepared.standardize };
+    let options = SummedOptions {
+        ridge: prepared.lambda,
+        intercept: prepared.intercept,
+        standardize: prepared.standardize,
+        penalty_factors: prepared.penalty_factors.clone().unwrap_or_default(),
+    };
     let watcher = Watcher::spinner(screen, solver.name()).over(table.ncols(), 1);
     let (summed, solution) = interrupt::listening(|| {
         let summed = Summed::new(&rounds, &*prepared.task.loss, options)?;

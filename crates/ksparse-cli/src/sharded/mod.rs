@@ -75,7 +75,7 @@ impl Files {
             Ok(table)
         })?;
         files.check_room(screen)?;
-        Ok((files, Data { table, seconds: started.elapsed().as_secs_f64() }))
+        Ok((files, Data { table, seconds: started.elapsed().as_secs_f64(), behind: None }))
     }
 
     /// `Err` where the largest file and what is computed from it would not fit into the memory allowed.

@@ -38,6 +38,25 @@ fn coefficients_stay_within_their_bounds_and_say_where() {
     assert!(bench.ok("fit rows.csv -k 2 --upper up=100").contains("no coefficient"));
 }
 
+/// Of classes every coefficient is bounded, of survival times the one there is.
+#[test]
+fn several_outputs_stay_within_bounds_too() {
+    let bench = bench();
+    let values = |json: &serde_json::Value| -> Vec<f64> {
+        let rows = json["coefficients"].as_array().unwrap();
+        rows.iter().flat_map(|row| numbers(&row["values"])).collect()
+    };
+    for standardize in ["", "--standardize"] {
+        let line = format!("fit rows.csv -k 2 --loss multinomial --target none --lambda 0.001 {standardize}");
+        bench.ok(&format!("{line} -o free.json"));
+        bench.ok(&format!("{line} --lower -0.1 --upper 0.2 -o boxed.json"));
+        let read = |file: &str| values(&serde_json::from_str(&bench.read(file)).unwrap());
+        assert!(read("free.json").iter().any(|w| *w < -0.1 || *w > 0.2), "{:?}", read("free.json"));
+        let boxed = read("boxed.json");
+        assert!(boxed.iter().all(|w| (-0.1 - 1e-12..=0.2 + 1e-12).contains(w)) && boxed.len() == 8, "{boxed:?}");
+    }
+}
+
 #[test]
 fn bounds_that_cannot_be_are_refused() {
     let bench = bench();
@@ -53,5 +72,62 @@ fn bounds_that_cannot_be_are_refused() {
     refused("fit rows.csv -k 2 --nonnegative --solver iht", "--solver auto");
     refused("fit rows.csv -k auto --nonnegative", "say it with -k");
     refused("fit rows.csv -k 2 --nonnegative --certify --lambda 0.1", "leave out --certify");
-    refused("fit rows.csv -k 2 --nonnegative --loss multinomial --target none", "not for the multinomial loss");
+    refused("fit rows.csv -k auto --nonnegative --loss multinomial --target none", "say it with -k");
+    refused("fit rows.csv -k 2 --nonnegative --loss multinomial --target none --solver iht", "--solver auto");
+}
+
+/// A column with the factor 4 is the column halved.
+#[test]
+fn a_penalty_factor_is_a_column_in_other_units() {
+    let bench = bench();
+    let halved = bench.read("rows.csv").lines().enumerate().fold(String::new(), |mut text, (i, line)| {
+        let mut fields: Vec<String> = line.split(',').map(str::to_string).collect();
+        if i > 0 {
+            fields[1] = (fields[1].parse::<f64>().unwrap() / 2.0).to_string();
+        }
+        let _ = writeln!(text, "{}", fields.join(","));
+        text
+    });
+    bench.file("halved.csv", halved);
+    bench.file("factors.txt", "# dear\ndown=4\n\nnone=1\n");
+    for rest in ["", "--certify", "--solver exact", "--solver iht", "--no-intercept"] {
+        let found = bench.json(&format!("fit rows.csv -k 2 --lambda 0.3 --penalty-factors down=4 --json {rest}"));
+        let expected = bench.json(&format!("fit halved.csv -k 2 --lambda 0.3 --json {rest}"));
+        let in_file =
+            bench.json(&format!("fit rows.csv -k 2 --lambda 0.3 --penalty-factors @factors.txt --json {rest}"));
+        assert_eq!(found["coefficients"], in_file["coefficients"]);
+        assert_eq!(found["support"], expected["support"]);
+        let (f, g) = (found["objective"].as_f64().unwrap(), expected["objective"].as_f64().unwrap());
+        assert!((f - g).abs() < 1e-9, "{rest}: {f} against {g}");
+        let (w, v) = (numbers(&found["coefficients"]), numbers(&expected["coefficients"]));
+        assert!((w[0] - v[0]).abs() < 1e-6 && (w[1] - v[1] / 2.0).abs() < 1e-6, "{rest}: {w:?} against {v:?}");
+        if let Some(bound) = found.get("lower_bound") {
+            assert!((bound.as_f64().unwrap() - expected["lower_bound"].as_f64().unwrap()).abs() < 1e-4 * f, "{rest}");
+        }
+    }
+    let path = |file: &str, factors: &str| {
+        bench.json(&format!("path {file} -k 0:3 --lambda 0.3 --cv 4 --metric mse --json {factors}"))
+    };
+    let (found, expected) = (path("rows.csv", "--penalty-factors down=4"), path("halved.csv", ""));
+    assert_eq!(found["chosen"]["k"], expected["chosen"]["k"]);
+    bench.ok("convert rows.csv parts --shards 3");
+    let parts = bench.json("fit parts -k 2 --lambda 0.3 --penalty-factors down=4 --json");
+    let whole = bench.json("fit rows.csv -k 2 --lambda 0.3 --penalty-factors down=4 --json");
+    assert!((parts["objective"].as_f64().unwrap() - whole["objective"].as_f64().unwrap()).abs() < 1e-9);
+    let classes = "fit rows.csv -k 1 --loss multinomial --target none --lambda 0.1 --json";
+    let (plain, dear) = (bench.json(classes), bench.json(&format!("{classes} --penalty-factors 25")));
+    assert!(dear["objective"].as_f64().unwrap() > plain["objective"].as_f64().unwrap());
+    for (line, words) in [
+        ("down=0", "1e-6"),
+        ("down=-1", "positive"),
+        ("nobody=2", "nobody"),
+        ("down=2,down=3", "twice"),
+        ("down", "not a number"),
+        ("@missing.txt", "missing.txt"),
+    ] {
+        let done = bench.run(&format!("fit rows.csv -k 2 --penalty-factors {line}"));
+        assert!(done.code == 2 && done.stderr.contains(words), "{line}: {} {}", done.code, done.stderr);
+    }
+    let done = bench.run("fit rows.csv -k 2 --penalty-factors @factors.txt -o factors.txt");
+    assert!(done.code == 2 && bench.read("factors.txt").contains("down=4"), "{}", done.stderr);
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::needless_range_loop)]
 
 mod bad_input;
+mod bad_targets;
 mod bench;
 mod bound;
 mod bounds;
@@ -12,6 +13,7 @@ mod formats;
 mod graph;
 mod help;
 mod joint;
+mod moments;
 mod outputs;
 mod papers;
 mod path;
@@ -21,3 +23,4 @@ mod shards;
 mod signals;
 mod tables;
 mod tools;
+mod words;

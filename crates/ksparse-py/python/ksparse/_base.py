@@ -17,6 +17,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._categories import expanded
 from ._device import DeviceMatrix
 from ._names import OtherNames
 from ._parameters import Columns
@@ -24,6 +25,7 @@ from ._progress import Watcher
 from ._results import Progress
 from ._validation import (
     TAKES,
+    Names,
     as_design,
     check_alpha,
     check_bounds,
@@ -31,6 +33,7 @@ from ._validation import (
     check_k,
     check_keep,
     check_offset,
+    check_penalty_factors,
     countable,
     seed,
     thread_count,
@@ -73,6 +76,8 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
     fit_intercept: bool
     groups: Any
     warm_start: bool
+    #: Columns of words of a data frame are taken, as indicators.
+    _takes_words = True
 
     # The loss, by the core's name, and its parameter.
 
@@ -98,7 +103,12 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
             "loss_parameter": parameter,
             "intercept": bool(self.fit_intercept),
             "standardize": bool(self.standardize),
+            "penalty_factors": self._penalties(),
         }
+
+    def _penalties(self) -> NDArray[np.float64] | None:
+        """What alpha is multiplied by for each column."""
+        return check_penalty_factors(self.penalty_factors, self.n_features_in_, Names(self))
 
     def _search(self, n_features: int) -> Search:
         if not isinstance(self.solver, str):
@@ -116,8 +126,8 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
             "max_iter": max_iter,
             "time_limit": time_limit,
             "options": options,
-            "keep": check_keep(self.keep, n_features, getattr(self, "feature_names_in_", None)),
-            "groups": check_groups(self.groups, n_features, getattr(self, "feature_names_in_", None)),
+            "keep": check_keep(self.keep, n_features, Names(self)),
+            "groups": check_groups(self.groups, n_features, Names(self)),
             "threads": thread_count(self.n_jobs),
             "seed": seed(self.random_state),
         }
@@ -184,7 +194,7 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
             getattr(self, "nonnegative", False),
             getattr(self, "bounds", None),
             n_features,
-            getattr(self, "feature_names_in_", None),
+            Names(self),
         )
         starts = self._starts(len(targets), n_features, coef_init, intercept_init)
         models = []
@@ -298,6 +308,11 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
             X, coef = X[:, support], coef[:, support]
         scores: NDArray[Any] = np.asarray(X @ coef.T) + np.ravel(self.intercept_).astype(coef.dtype)
         return scores
+
+    def transform(self, X: Any) -> Any:
+        """The columns in use; of a column of words its indicators."""
+        check_is_fitted(self)
+        return super().transform(expanded(self, X, reset=False))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -31,6 +31,7 @@ class Data(TypedDict):
     loss_parameter: float | None
     intercept: bool
     standardize: bool
+    penalty_factors: Floats | None
 
 class Sharded(TypedDict):
     loss: str
@@ -38,6 +39,7 @@ class Sharded(TypedDict):
     alpha: float
     intercept: bool
     standardize: bool
+    penalty_factors: Floats | None
 
 class Samples(TypedDict):
     design: Design
@@ -122,10 +124,12 @@ class JointData(TypedDict):
     responses: Floats | None
     intercept: bool
     standardize: bool
+    penalty_factors: Floats | None
 
 class JointModel(Solution, total=False):
     intercept: Floats
     baselines: list[tuple[Floats, Floats, float]]
+    at_bounds: Indices
     thresholds: Floats
     k: int
     alpha: float
@@ -200,7 +204,12 @@ def rows_of_moments(
     gram: Floats, cross: Floats, square: float, n: int, means: tuple[Floats, float] | None = None
 ) -> tuple[Floats, Floats]: ...
 def fit_joint(
-    data: JointData, search: Search, k: int, alpha: float, callback: Callback | None = None
+    data: JointData,
+    search: Search,
+    k: int,
+    alpha: float,
+    callback: Callback | None = None,
+    bounds: tuple[Floats, Floats] | None = None,
 ) -> JointModel: ...
 def choose_joint(
     data: JointData,

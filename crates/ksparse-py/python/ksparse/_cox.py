@@ -13,7 +13,7 @@ from . import _core
 from ._base import Callback
 from ._docs import documented
 from ._joint import JointCrossValidated, SparseJointModel
-from ._parameters import Given, parameters
+from ._parameters import JointFit, parameters
 from ._validation import TAKES, check_weights, validate
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ def survival(y: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Times and events: of a structured array as scikit-survival has it, or of two columns, time and event."""
     y = y.to_records(index=False) if hasattr(y, "to_records") and not _numeric(y) else np.asarray(y)
     if y.dtype.names is not None:
-        fields = {name: y.dtype[name].kind for name in y.dtype.names}
-        events = [name for name, kind in fields.items() if kind == "b"]
-        times = [name for name, kind in fields.items() if kind in "fiu"]
+        fields = {name: y.dtype[name].name for name in y.dtype.names}
+        events = [name for name in fields if y.dtype[name].kind == "b"]
+        times = [name for name in fields if y.dtype[name].kind in "fiu"]
         if len(fields) != 2 or len(events) != 1 or len(times) != 1:
             raise ValueError(
                 "y must have two fields, a boolean one (whether the event happened) and a number (the time), got "
-                f"{dict(y.dtype.fields)}."
+                f"{fields}: make the event one with a comparison, as y['event'] == 'died'."
             )
         time, event = y[times[0]], y[events[0]]
     elif y.ndim == 2 and y.shape[1] == 2:
@@ -38,7 +38,7 @@ def survival(y: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         known = np.isin(event, [0, 1])
         if not known.all():
             raise ValueError(
-                f"The events in the second column of y must be 0 (censored) or 1, got {event[~known][0]!r} in row "
+                f"The events in the second column of y must be 0 (censored) or 1, got {event[~known][0]} in row "
                 f"{int(np.flatnonzero(~known)[0])}: the first column is the time."
             )
     else:
@@ -209,7 +209,7 @@ class _Cox(SparseJointModel):
 
 @documented
 @parameters
-class SparseCoxRegression(_Cox, Given):
+class SparseCoxRegression(_Cox, JointFit):
     """Cox regression of survival times with at most k coefficients.
 
     Minimises, over coefficients w with at most k non-zeros::

@@ -43,6 +43,9 @@ standardize : bool, default=False
 keep : array-like of int, str or bool, default=None
     Columns that are always in, at no charge against k: their numbers (negative ones from
     the end), their names, or a mask.
+penalty_factors : array-like or dict, default=None
+    What alpha is multiplied by for each column: positive numbers, one per column, or a dict of some by column number or
+    name (1 for the others). A small one hardly shrinks its column, a large one makes it dear to use.
 groups : array-like or None, default=None
     Columns that are in or out together, of which k then counts the groups: a label for every column, or lists of
     columns
@@ -114,7 +117,9 @@ trace_ : dict of ndarray
 n_features_in_ : int
     Columns seen in fit.
 feature_names_in_ : ndarray of str
-    Their names, where X has them."""
+    Their names, where X has them: for a column of words those of its indicators, as 'city=Paris'.
+categories_ : dict of ndarray
+    The words of each column of words, where X is a data frame with such columns. The first has no indicator."""
 
 NUMBERS = """coef_ : ndarray of shape (n_features,)
     Coefficients, at most k of them not zero beside those kept.

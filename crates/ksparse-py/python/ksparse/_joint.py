@@ -14,7 +14,17 @@ from ._labels import numbered, weighed
 from ._parameters import ClassWeight, Compared
 from ._progress import Watcher
 from ._search import KS, _ranks, _ridges, splits_of
-from ._validation import TAKES, as_design, check_alpha, check_k, check_ks, validate
+from ._validation import (
+    TAKES,
+    Names,
+    as_design,
+    check_alpha,
+    check_bounds,
+    check_k,
+    check_ks,
+    countable,
+    validate,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,14 +35,17 @@ if TYPE_CHECKING:
 class SparseJointModel(SparseLinearModel):
     """At most k columns, one linear predictor of them per output; subclasses say what is observed."""
 
-    #: k counts columns, whatever the number of outputs.
-    groups = None
+    #: Of those who choose k; k counts columns, or groups of them, whatever the number of outputs.
+    groups: Any = None
+    nonnegative = False
+    bounds: Any = None
     warm_start = False
 
     def _observed(self, kind: str, weights: NDArray[np.float64] | None, **given: Any) -> JointData:
         """A description for the core, without the design."""
         data: Any = dict.fromkeys(("time", "event", "entry", "strata", "classes", "responses"))
         data.update(kind=kind, weights=weights, ties="efron", count=1, standardize=bool(self.standardize))
+        data.update(penalty_factors=self._penalties())
         data.update(intercept=bool(getattr(self, "fit_intercept", False)), **given)
         described: JointData = data
         return described
@@ -42,11 +55,16 @@ class SparseJointModel(SparseLinearModel):
         n_features = X.shape[1]
         search = self._search(n_features)
         data["design"] = as_design(X, search["threads"], self.device)
-        k, alpha = check_k(self.k, n_features), check_alpha(self.alpha)
+        k, alpha = check_k(self.k, countable(n_features, search["groups"])), check_alpha(self.alpha)
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
-        found = _core.fit_joint(data, search, k, alpha, watcher.callback())
+        box = check_bounds(self.nonnegative, self.bounds, n_features, Names(self))
+        found = _core.fit_joint(data, search, k, alpha, watcher.callback(), box)
         watcher.close(found["message"])
         self._keep_model(found, X.dtype)
+        if box is not None:
+            self.at_bounds_ = found["at_bounds"]
+        elif hasattr(self, "at_bounds_"):
+            del self.at_bounds_
 
     def _keep_model(self, found: JointModel, dtype: Any) -> None:
         """Fitted attributes, and a warning if the search was not finished."""

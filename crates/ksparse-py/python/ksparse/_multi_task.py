@@ -11,7 +11,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from ._base import Callback
 from ._docs import documented
 from ._joint import JointCrossValidated, SparseJointModel
-from ._parameters import Given, Intercept, parameters
+from ._parameters import JointFit, Intercept, parameters
 from ._validation import TAKES, check_weights, validate
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class _MultiTask(MultiOutputMixin, RegressorMixin, SparseJointModel, Intercept):
 
 @documented
 @parameters
-class SparseMultiTaskRegression(_MultiTask, Given):
+class SparseMultiTaskRegression(_MultiTask, JointFit):
     """Least squares for several responses on at most k columns.
 
     Minimises, over a row of coefficients per response, all of them over the same k columns::

@@ -9,7 +9,7 @@ from scipy.special import log_softmax, softmax
 
 from ._docs import documented
 from ._joint import JointCrossValidated, SparseJointClassifier
-from ._parameters import Given, Intercept, parameters
+from ._parameters import JointFit, Intercept, parameters
 
 
 class _Multinomial(SparseJointClassifier, Intercept):
@@ -64,7 +64,7 @@ class _Multinomial(SparseJointClassifier, Intercept):
 
 @documented
 @parameters
-class SparseMultinomialRegression(_Multinomial, Given):
+class SparseMultinomialRegression(_Multinomial, JointFit):
     """Multinomial logistic regression on at most k columns.
 
     Minimises, over a row of coefficients per class, all of them over the same k columns::

@@ -25,6 +25,7 @@ MEANT = {
     "nonneg": "nonnegative",
     "normalize": "standardize",
     "path_type": "ks, the sizes to compare",
+    "penalty_factor": "penalty_factors",
     "penalty": "nothing here: k takes the place of a penalty, and alpha is a ridge beside it",
     "positive": "nonnegative",
     "ridge": RIDGE,

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from ._docs import documented
 from ._joint import JointCrossValidated, SparseJointClassifier
-from ._parameters import Given, parameters
+from ._parameters import JointFit, parameters
 
 
 @parameters
@@ -103,7 +103,7 @@ def _in_order(levels: Any, found: NDArray[Any], codes: NDArray[Any]) -> tuple[ND
 
 @documented
 @parameters
-class SparseOrdinalRegression(_Ordinal, Given):
+class SparseOrdinalRegression(_Ordinal, JointFit):
     """Proportional odds for ordered classes, on at most k columns.
 
     Minimises, over coefficients w with at most k non-zeros and cut points t_0 < t_1 < ...::

@@ -47,6 +47,7 @@ class Columns(Searching):
     """Columns of a linear predictor."""
 
     keep: Any = None
+    penalty_factors: Any = None
     device: str | None = None
 
 
@@ -93,6 +94,15 @@ class Fit(Columns, Intercept, Bounded, Given):
     nonnegative: bool = False
     bounds: Any = None
     warm_start: bool = False
+
+
+@parameters
+class JointFit(Given):
+    """A fit with more than a number a row for a target."""
+
+    groups: Any = None
+    nonnegative: bool = False
+    bounds: Any = None
 
 
 @parameters

@@ -124,6 +124,7 @@ def answer(partition: dict[str, Any], loss: tuple[str, float | None], frame: Any
         "loss_parameter": loss[1],
         "intercept": False,
         "standardize": False,
+        "penalty_factors": None,
     }
     frame, question = ({name: aligned(value) for name, value in part.items()} for part in (frame, question))
     return _core.shard_answer(data, frame, question, 1)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state, check_scalar
 
 from . import _core
+from ._categories import Indicators, expanded
 from ._device import DeviceMatrix, device_number, is_on_device, to_host, validate_on_device
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def validate(estimator: Any, X: Any, *args: Any, **options: Any) -> Any:
     if is_on_device(X):
         return validate_on_device(estimator, X, *args, **options)
     check_compressed(X)
+    if getattr(estimator, "_takes_words", False):
+        X = expanded(estimator, X, options.get("reset", True))
     try:
         from sklearn.utils.validation import validate_data
     except ImportError:
@@ -170,7 +173,20 @@ def check_k(k: Any, n_features: int, of: str = "features") -> int:
     return max(1, round(share * n_features))
 
 
-def check_keep(keep: Any, n_features: int, names: Any = None) -> list[int]:
+class Names:
+    """What the columns of an estimator are called, those that stand for a column of words together by its name."""
+
+    def __init__(self, estimator: Any) -> None:
+        names = getattr(estimator, "feature_names_in_", None)
+        self.known: dict[Any, list[int]] = {} if names is None else {name: [j] for j, name in enumerate(names)}
+        self.indicators: Indicators = getattr(estimator, "_indicators", {})
+        self.known.update(self.indicators)
+
+    def __getitem__(self, name: Any) -> list[int]:
+        return self.known[name]
+
+
+def check_keep(keep: Any, n_features: int, names: Names | None = None, what: str = "keep") -> list[int]:
     """Columns that are in at no charge, by number, by name or as a mask."""
     if keep is None:
         return []
@@ -180,33 +196,34 @@ def check_keep(keep: Any, n_features: int, names: Any = None) -> list[int]:
     if chosen.size == 0:
         return []
     if chosen.ndim != 1:
-        raise ValueError(f"keep must be one-dimensional, got shape {chosen.shape}.")
+        raise ValueError(f"{what} must be one-dimensional, got shape {chosen.shape}.")
     if chosen.dtype == bool:
         if chosen.size != n_features:
-            raise ValueError(f"keep is a mask of length {chosen.size}, but there are {n_features} features.")
+            raise ValueError(f"{what} is a mask of length {chosen.size}, but there are {n_features} features.")
         return [int(j) for j in np.flatnonzero(chosen)]
     if chosen.dtype.kind in "UO":
-        known = {} if names is None else {name: j for j, name in enumerate(names)}
+        known = {} if names is None else names.known
         unknown = [name for name in chosen if name not in known]
         if unknown:
-            reason = "X has no column names" if names is None else "no such column"
-            raise ValueError(f"keep names {str(unknown[0])!r}, but {reason}.")
-        return [known[name] for name in chosen]
+            reason = "no such column" if known else "X has no column names"
+            raise ValueError(f"{what} names {str(unknown[0])!r}, but {reason}.")
+        return [j for name in chosen for j in known[name]]
     if chosen.dtype.kind not in "iu":
-        raise TypeError(f"keep must hold column numbers, names or a mask, got dtype {chosen.dtype}.")
+        raise TypeError(f"{what} must hold column numbers, names or a mask, got dtype {chosen.dtype}.")
     if chosen.min() < -n_features or chosen.max() >= n_features:
         stranger = chosen.min() if chosen.min() < 0 else chosen.max()
-        raise ValueError(f"keep names column {stranger}, but there are {n_features}.")
+        raise ValueError(f"{what} names column {stranger}, but there are {n_features}.")
     return [int(j) % n_features for j in chosen]
 
 
-def check_groups(groups: Any, n_features: int, names: Any = None) -> list[list[int]]:
+def check_groups(groups: Any, n_features: int, names: Names | None = None) -> list[list[int]]:
     """Groups of columns: a label per column, or lists of columns by number or name; columns in none stand alone."""
+    words = [] if names is None else [columns for columns in names.indicators.values() if len(columns) > 1]
     if groups is None:
-        return []
+        return words
     parts = list(groups)
     if any(isinstance(part, (list, tuple, set, range, np.ndarray)) for part in parts):
-        found = [check_keep(list(part), n_features, names) for part in parts]
+        found = [check_keep(list(part), n_features, names, "groups") for part in parts]
         empty = [position for position, part in enumerate(found) if not part]
         if empty:
             raise ValueError(f"groups has nothing at position {empty[0]}: leave it out, or name its columns.")
@@ -222,11 +239,14 @@ def check_groups(groups: Any, n_features: int, names: Any = None) -> list[list[i
         np.add.at(seen, part, 1)
     if (seen > 1).any():
         raise ValueError(f"groups has column {int(np.flatnonzero(seen > 1)[0])} twice: groups must not overlap.")
+    # Columns of words that no group names are groups of their own.
+    taken = {j for part in found if len(part) > 1 for j in part}
+    found += [columns for columns in words if not taken.intersection(columns)]
     return [part for part in found if len(part) > 1]
 
 
 def check_bounds(
-    nonnegative: Any, bounds: Any, n_features: int, names: Any = None
+    nonnegative: Any, bounds: Any, n_features: int, names: Names | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Lower and upper bounds of the coefficients: a pair for all columns or lists of them, or pairs by column."""
     if bounds is None and not nonnegative:
@@ -234,7 +254,7 @@ def check_bounds(
     lower, upper = np.full(n_features, -np.inf), np.full(n_features, np.inf)
     if isinstance(bounds, Mapping):
         for column, (low, high) in bounds.items():
-            (j,) = check_keep([column], n_features, names)
+            j = check_keep([column], n_features, names, "bounds")
             lower[j] = -np.inf if low is None else low
             upper[j] = np.inf if high is None else high
     elif bounds is not None:
@@ -256,6 +276,31 @@ def check_bounds(
             "exchange them, or leave one out."
         )
     return lower, upper
+
+
+def check_penalty_factors(
+    factors: Any, n_features: int, names: Names | None = None
+) -> NDArray[np.float64] | None:
+    """What alpha is multiplied by for each column: one number per column, or a dict of some of them."""
+    if factors is None:
+        return None
+    if isinstance(factors, Mapping):
+        given = np.ones(n_features)
+        for column, factor in factors.items():
+            given[check_keep([column], n_features, names, "penalty_factors")] = factor
+    else:
+        given = np.ascontiguousarray(factors, dtype=np.float64)
+        if given.shape != (n_features,):
+            raise ValueError(
+                f"penalty_factors has shape {given.shape}, expected {(n_features,)}: one number per column, or a dict "
+                "of numbers by column."
+            )
+    wrong = np.flatnonzero(~(np.isfinite(given) & (given > 0)))
+    if wrong.size:
+        j = wrong[0]
+        remedy = "1e-6, say, leaves a column next to unpenalised" if given[j] == 0 else "1 is the ridge as it is"
+        raise ValueError(f"penalty_factors has {given[j]:g} for column {j}: it must be positive; {remedy}.")
+    return given
 
 
 def countable(n_features: int, groups: Sequence[Sequence[int]]) -> int:

@@ -147,6 +147,7 @@ class OnPartitions(Model):
             "alpha": alpha,
             "intercept": bool(self.fit_intercept),
             "standardize": bool(self.standardize),
+            "penalty_factors": self._penalties(),
         }
 
     def _model(self, rounds: Rounds, columns: int, k: int, alpha: float, start: Any, callback: Any) -> Any:

@@ -27,6 +27,7 @@ pub(crate) use picked::Picked;
 pub(crate) use recentred::Recentred;
 pub use rows::Rows;
 pub use scaled::Scaled;
+pub(crate) use scaled::check_penalty_factors;
 pub use sparse::Sparse;
 pub use traffic::Traffic;
 

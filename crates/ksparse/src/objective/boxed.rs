@@ -61,6 +61,12 @@ impl Bounds {
         Self { lower: times(&self.lower), upper: times(&self.upper) }
     }
 
+    /// Those of columns as those of their coefficients for several outputs, which are neighbours.
+    pub fn for_outputs(&self, outputs: usize) -> Self {
+        let each = |bounds: &[f64]| bounds.iter().flat_map(|&bound| std::iter::repeat_n(bound, outputs)).collect();
+        Self { lower: each(&self.lower), upper: each(&self.upper) }
+    }
+
     fn pick(&self, coordinates: &[usize]) -> Self {
         let of = |bounds: &[f64]| coordinates.iter().map(|&j| bounds[j]).collect();
         Self { lower: of(&self.lower), upper: of(&self.upper) }

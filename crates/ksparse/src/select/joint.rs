@@ -6,12 +6,14 @@ pub use validation::{JointSelection, JointValidation};
 
 use super::metrics::Metric;
 use super::problem::pick;
+use super::scaling::Scaling;
 use super::{Deal, Folds, concordance};
-use crate::design::{Design, Rows, Scaled};
+use crate::design::{Design, Rows};
 use crate::error::{Error, Result, check_len};
 use crate::loss::{Baseline, Cox, JointLoss, Multinomial, Ordinal, Responses, Survival};
-use crate::objective::{JointRisk, LinearModel};
+use crate::objective::{Bounds, JointRisk, LinearModel};
 use crate::solver::Solution;
+use crate::sparsity::{Partition, Sparsity};
 use std::sync::Arc;
 
 /// What was observed of every row.
@@ -67,12 +69,24 @@ pub struct JointProblem<'a> {
     pub intercept: bool,
     /// Whether to centre and scale the columns by what the rows trained on have. Default false.
     pub standardize: bool,
+    /// What the ridge on the coefficients of each column is multiplied by: positive numbers. Default none: all 1.
+    pub penalty_factors: Option<&'a [f64]>,
+    /// Columns that are in or out together, of which k counts the groups. Default none.
+    pub groups: Option<&'a Partition>,
 }
 
 impl<'a> JointProblem<'a> {
     /// With intercepts, unweighted, columns as they are.
     pub fn new(design: &'a dyn Design, observed: Observed<'a>) -> Self {
-        Self { design, observed, weights: None, intercept: true, standardize: false }
+        Self {
+            design,
+            observed,
+            weights: None,
+            intercept: true,
+            standardize: false,
+            penalty_factors: None,
+            groups: None,
+        }
     }
 
     /// C, the predictions per row.
@@ -83,45 +97,52 @@ impl<'a> JointProblem<'a> {
         }
     }
 
-    /// The constraint for k columns beside those kept.
-    pub fn sparsity(&self, k: usize, keep: &[usize]) -> crate::Sparsity {
+    /// The constraint for k columns, or groups of them, beside those kept.
+    pub fn sparsity(&self, k: usize, keep: &[usize]) -> Sparsity {
         let outputs = self.outputs();
         let coordinates = keep.iter().flat_map(|&j| j * outputs..(j + 1) * outputs);
-        let sparsity = crate::Sparsity::new(k).keep(coordinates);
-        if outputs == 1 { sparsity } else { sparsity.in_groups(self.groups()) }
+        Sparsity { groups: self.partition().map(Arc::new), ..Sparsity::new(k).keep(coordinates) }
     }
 
-    /// The coefficients of a column as a group.
-    pub(super) fn groups(&self) -> crate::sparsity::Partition {
+    /// The coefficients of a column, or of a group of them, as a group; none where each stands alone.
+    fn partition(&self) -> Option<Partition> {
         let outputs = self.outputs();
-        let labels: Vec<usize> = (0..self.design.ncols() * outputs).map(|at| at / outputs).collect();
-        crate::sparsity::Partition::of_labels(&labels)
+        if outputs == 1 && self.groups.is_none() {
+            return None;
+        }
+        let groups = self.groups.map_or(&[][..], Partition::groups);
+        // A column beyond the last is the solver's to refuse.
+        let end = groups.iter().flatten().map(|j| j + 1).fold(self.design.ncols(), usize::max);
+        let mut label: Vec<usize> = (0..end).collect();
+        groups.iter().for_each(|group| group.iter().for_each(|&j| label[j] = group[0]));
+        let labels: Vec<usize> = label.iter().flat_map(|&of| std::iter::repeat_n(of, outputs)).collect();
+        Some(Partition::of_labels(&labels))
+    }
+
+    /// How many columns, or groups of them, there are beside those kept: what k can be.
+    pub fn units(&self, keep: &[usize]) -> usize {
+        let columns = self.design.ncols();
+        self.groups.map_or_else(|| columns.saturating_sub(keep.len()), |groups| groups.count(columns, keep))
     }
 
     /// The risk on all rows.
     pub fn on_all_rows(&self) -> Result<JointTraining<'a>> {
         let rows: Vec<usize> = (0..self.design.nrows()).collect();
-        self.train(Arc::new(self.design), &rows)
+        self.train(Box::new(self.design), &rows)
     }
 
     /// The risk on some rows; the design is viewed, not copied.
     pub fn on_rows(&self, rows: Vec<usize>) -> Result<JointTraining<'a>> {
         let design = Rows::new(self.design, rows.clone())?;
-        self.train(Arc::new(design), &rows)
+        self.train(Box::new(design), &rows)
     }
 
-    fn train(&self, design: Arc<dyn Design + 'a>, rows: &[usize]) -> Result<JointTraining<'a>> {
+    fn train(&self, design: Box<dyn Design + 'a>, rows: &[usize]) -> Result<JointTraining<'a>> {
         let weights = self.weights_of(rows)?;
         let shifts = self.shifts(rows, weights.as_deref())?;
         let loss = self.loss(rows, weights.as_deref(), &shifts)?;
-        let (design, scaling) = if self.standardize {
-            let scaled = Scaled::standardize(design, weights.as_deref())?;
-            let scaling = Some((scaled.centre().to_vec(), scaled.scale().to_vec()));
-            (Arc::new(scaled) as Arc<dyn Design + 'a>, scaling)
-        } else {
-            (design, None)
-        };
-        let risk = JointRisk::from_arcs(design, loss)?;
+        let (design, scaling) = Scaling::of(design, weights.as_deref(), self.standardize, self.penalty_factors)?;
+        let risk = JointRisk::from_arcs(Arc::from(design), loss)?;
         let risk = if self.intercept { risk.with_intercept() } else { risk };
         Ok(JointTraining { risk, scaling, shifts })
     }
@@ -300,18 +321,24 @@ impl Picked {
 pub struct JointTraining<'a> {
     /// The risk to minimise, without a ridge.
     pub risk: JointRisk<'a>,
-    scaling: Option<(Vec<f64>, Vec<f64>)>,
+    scaling: Option<Scaling>,
     /// What was subtracted from responses.
     shifts: Vec<f64>,
 }
 
 impl JointTraining<'_> {
+    /// Bounds on the coefficients of the original columns, the same for every output, as bounds on those of the risk.
+    pub fn bounds(&self, bounds: &Bounds) -> Bounds {
+        let outputs = self.shifts.len();
+        self.scaling.as_ref().map_or_else(|| bounds.clone(), |scaling| scaling.bounds(bounds)).for_outputs(outputs)
+    }
+
     /// A solution of the risk (at any ridge) as models of the original columns, one per output.
     pub fn models(&self, solution: &Solution) -> Vec<LinearModel> {
         let mut models = self.risk.models(solution);
         for (model, shift) in models.iter_mut().zip(&self.shifts) {
-            if let Some((centre, scale)) = &self.scaling {
-                *model = model.unscaled(centre, scale);
+            if let Some(scaling) = &self.scaling {
+                *model = scaling.undone(model);
             }
             model.intercept = if self.risk.loss().ignores_shifts() { 0.0 } else { model.intercept + shift };
         }
@@ -323,11 +350,8 @@ impl JointTraining<'_> {
         let mut models = models.to_vec();
         for (model, shift) in models.iter_mut().zip(&self.shifts) {
             model.intercept -= shift;
-            if let Some((centre, scale)) = &self.scaling {
-                for (&j, c) in model.support.iter().zip(&mut model.coefficients) {
-                    model.intercept += centre.get(j).unwrap_or(&0.0) * *c;
-                    *c *= scale.get(j).unwrap_or(&1.0);
-                }
+            if let Some(scaling) = &self.scaling {
+                *model = scaling.done(model);
             }
         }
         self.risk.start(&models)

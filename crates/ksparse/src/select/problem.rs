@@ -1,7 +1,8 @@
 //! A learning problem before it is split: what every fold has in common.
 
+use super::scaling::Scaling;
 use super::{Deal, Folds};
-use crate::design::{Design, Rows, Scaled};
+use crate::design::{Design, Rows};
 use crate::error::{Error, Result, check_finite, check_len, check_option};
 use crate::loss::{Loss, TargetKind};
 use crate::objective::{Bounds, LinearModel, Risk};
@@ -37,12 +38,23 @@ pub struct Problem<'a> {
     /// on**, so that nothing about the held-out rows leaks into a fit. Models come back in the original units. Default
     /// false.
     pub standardize: bool,
+    /// What the ridge on the coefficient of each column is multiplied by: positive numbers. Default none: all 1.
+    pub penalty_factors: Option<&'a [f64]>,
 }
 
 impl<'a> Problem<'a> {
     /// A problem with an intercept, unweighted, columns as they are.
     pub fn new(design: &'a dyn Design, target: &'a [f64], loss: &'a dyn Loss) -> Self {
-        Self { design, target, loss, weights: None, offset: None, intercept: true, standardize: false }
+        Self {
+            design,
+            target,
+            loss,
+            weights: None,
+            offset: None,
+            intercept: true,
+            standardize: false,
+            penalty_factors: None,
+        }
     }
 
     /// `Err` when shapes or targets do not fit together.
@@ -123,13 +135,7 @@ impl<'a> Problem<'a> {
         if weights.is_some_and(|w| w.iter().sum::<f64>() <= 0.0) {
             return Err(Error::Data("the rows to train on weigh nothing".to_string()));
         }
-        let (design, scaling) = if self.standardize {
-            let scaled = Scaled::standardize(design, weights)?;
-            let scaling = Some((scaled.centre().to_vec(), scaled.scale().to_vec()));
-            (Box::new(scaled) as Box<dyn Design + 'a>, scaling)
-        } else {
-            (design, None)
-        };
+        let (design, scaling) = Scaling::of(design, weights, self.standardize, self.penalty_factors)?;
         let mut risk = Risk::from_boxes(design, target, Box::new(self.loss))?;
         if let Some(weights) = weights {
             risk = risk.with_weights(weights)?;
@@ -155,26 +161,19 @@ impl<'a> Problem<'a> {
 pub struct Training<'a> {
     /// The risk to minimise, without a ridge.
     pub risk: Risk<'a>,
-    /// Centre and scale of the columns, where they were standardised.
-    scaling: Option<(Vec<f64>, Vec<f64>)>,
+    scaling: Option<Scaling>,
 }
 
 impl Training<'_> {
     /// Bounds on the coefficients of the original columns as bounds on those of the risk.
     pub fn bounds(&self, bounds: &Bounds) -> Bounds {
-        match &self.scaling {
-            Some((_, scale)) => bounds.scaled(scale),
-            None => bounds.clone(),
-        }
+        self.scaling.as_ref().map_or_else(|| bounds.clone(), |scaling| scaling.bounds(bounds))
     }
 
     /// A solution of the risk (at any ridge) as a model of the original columns.
     pub fn model(&self, solution: &Solution) -> LinearModel {
         let model = self.risk.model(solution);
-        match &self.scaling {
-            Some((centre, scale)) => model.unscaled(centre, scale),
-            None => model,
-        }
+        self.scaling.as_ref().map_or_else(|| model.clone(), |scaling| scaling.undone(&model))
     }
 
     /// A model of the original columns as a starting point for the risk: what [`model`](Self::model) makes of it is
@@ -191,16 +190,10 @@ impl Training<'_> {
     /// # Ok::<(), ksparse::Error>(())
     /// ```
     pub fn start(&self, model: &LinearModel) -> Solution {
-        let (support, mut coefficients) = (model.support.clone(), model.coefficients.clone());
-        let mut intercept = model.intercept;
-        if let Some((centre, scale)) = &self.scaling {
-            for (&j, c) in support.iter().zip(&mut coefficients) {
-                // A column beyond the last is the solver's to refuse.
-                intercept += centre.get(j).unwrap_or(&0.0) * *c;
-                *c *= scale.get(j).unwrap_or(&1.0);
-            }
+        match &self.scaling {
+            Some(scaling) => self.risk.start(&scaling.done(model)),
+            None => self.risk.start(model),
         }
-        self.risk.start(&LinearModel { support, coefficients, intercept })
     }
 }
 

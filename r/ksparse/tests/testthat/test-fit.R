@@ -50,6 +50,18 @@ test_that("kept columns are in, groups come together, coefficients stay non-nega
   expect_false("g7" %in% unlist(predict(positive, type = "nonzero")))
 })
 
+test_that("a penalty factor is a column in other units", {
+  d <- made()
+  y <- d$eta + rnorm(d$n)
+  factors <- rep(c(4, 1, 0.25, 9), 5)
+  fit <- ksparse(d$x, y, k = 4, lambda = 0.5, penalty.factor = factors)
+  other <- ksparse(sweep(d$x, 2, sqrt(factors), "/"), y, k = 4, lambda = 0.5)
+  expect_equal(fit$objective, other$objective, tolerance = 1e-9)
+  expect_equal(as.matrix(fit$beta), as.matrix(other$beta) / sqrt(factors), tolerance = 1e-6)
+  expect_error(ksparse(d$x, y, k = 2, penalty.factor = c(0, factors[-1])), "above 0")
+  expect_error(ksparse(d$x, y, k = 2, penalty.factor = 1:3), "one per column")
+})
+
 test_that("weights repeat rows, and offsets are added", {
   d <- made()
   y <- d$eta + rnorm(d$n)

@@ -1,7 +1,7 @@
 //! What is done to every row before it is used: centring, scaling, an intercept.
 
 use crate::design::moments::{Moments, may_be_far};
-use crate::design::{Design, Scaled, WithIntercept};
+use crate::design::{Design, Scaled, WithIntercept, check_penalty_factors};
 use crate::error::{Error, Result};
 use crate::objective::LinearModel;
 use crate::solver::Solution;
@@ -76,6 +76,15 @@ impl Frame {
             frame.target_shift = target.shift();
         }
         Ok(frame)
+    }
+
+    /// The ridge on column j multiplied by `factors[j]`: the column divided by the root of it, as
+    /// [`Scaled::with_penalty_factors`] has it.
+    pub(super) fn penalise(&mut self, factors: &[f64], columns: usize) -> Result<()> {
+        check_penalty_factors(factors, columns)?;
+        self.scale.resize(columns, 1.0);
+        self.scale.iter_mut().zip(factors).for_each(|(scale, factor)| *scale *= factor.sqrt());
+        Ok(())
     }
 
     /// Coordinates of a point, for data of so many columns.

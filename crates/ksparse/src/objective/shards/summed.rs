@@ -24,11 +24,13 @@ pub struct SummedOptions {
     pub intercept: bool,
     /// Whether columns are centred and divided by their standard deviation. Default false.
     pub standardize: bool,
+    /// What the ridge on each column is multiplied by, positive numbers; empty for 1. Default empty.
+    pub penalty_factors: Vec<f64>,
 }
 
 impl Default for SummedOptions {
     fn default() -> Self {
-        Self { ridge: 0.0, intercept: true, standardize: false }
+        Self { ridge: 0.0, intercept: true, standardize: false, penalty_factors: Vec::new() }
     }
 }
 
@@ -68,7 +70,7 @@ impl<'a> Summed<'a> {
     /// The objective over these shards, after a round of sums over their columns and, where columns are centred or
     /// scaled, one of squares about the means.
     pub fn new(rounds: &'a dyn Rounds, loss: &'a dyn Loss, options: SummedOptions) -> Result<Self> {
-        let SummedOptions { ridge, intercept, standardize } = options;
+        let SummedOptions { ridge, intercept, standardize, penalty_factors } = options;
         check_option(ridge >= 0.0 && ridge.is_finite(), "lambda", ridge, "non-negative and finite")?;
         if loss.smoothness().has_corners() {
             return Err(corners(loss));
@@ -107,6 +109,9 @@ impl<'a> Summed<'a> {
             let squares: Vec<f64> = summed.ask(&about)?.into_iter().map(|s| s / weight).collect();
             let spread = Spread { means, target_mean, target_square: squares[0], squares: squares[1..].to_vec() };
             summed.frame = Frame::new(&spread, intercept, standardize, loss.of_residual())?;
+        }
+        if !penalty_factors.is_empty() {
+            summed.frame.penalise(&penalty_factors, summed.columns)?;
         }
         if intercept {
             summed.free = vec![summed.columns];

@@ -8,7 +8,7 @@ use crate::select::control::{Control, Watch};
 use crate::select::splits::times;
 use crate::select::{CvCell, CvProgress, CvTable, Folds, Metric, Rule, Split, ranges};
 use crate::solver::{Solution, Solver};
-use crate::sparsity::SparseRef;
+use crate::sparsity::{SparseRef, Sparsity};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -78,7 +78,7 @@ impl JointValidation {
         if let Some(&index) = splits.iter().flat_map(|split| &split.held_out).find(|&&i| i >= bound) {
             return Err(Error::IndexOutOfRange { what: "row held out", index, bound });
         }
-        let ks = self.ks.clone().unwrap_or_else(|| ranges::first_ks(largest_k(problem, self.keep.len())));
+        let ks = self.ks.clone().unwrap_or_else(|| ranges::first_ks(largest_k(problem, &self.keep)));
         let lambdas = match &self.lambdas {
             Some(given) => given.clone(),
             None => {
@@ -87,8 +87,8 @@ impl JointValidation {
             }
         };
         let metric = self.metric.unwrap_or_else(|| problem.default_metric());
-        let mut path = Path { keep: problem.sparsity(0, &self.keep).keep, ..Path::over(ks) };
-        path.groups = (problem.outputs() > 1).then(|| problem.groups().into());
+        let Sparsity { keep, groups, .. } = problem.sparsity(0, &self.keep);
+        let mut path = Path { keep, groups, ..Path::over(ks) };
         path.cancel = self.cancel.clone();
         path.validate()?;
         let control = Control::new(watch, Instant::now(), None);
@@ -133,12 +133,12 @@ impl JointValidation {
 }
 
 /// The largest k worth asking for.
-fn largest_k(problem: &JointProblem, kept: usize) -> usize {
+fn largest_k(problem: &JointProblem, keep: &[usize]) -> usize {
     let rows = match problem.observed {
         Observed::Survival(survival) => survival.event.iter().filter(|event| **event).count(),
         _ => problem.design.nrows(),
     };
-    rows.min(problem.design.ncols().saturating_sub(kept)).clamp(1, LARGEST)
+    rows.min(problem.units(keep)).clamp(1, LARGEST)
 }
 
 /// The median curvature of a column at 0; 1 where nothing curves.

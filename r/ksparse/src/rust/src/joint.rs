@@ -35,6 +35,7 @@ struct JointData {
     responses: Option<RealSexp>,
     intercept: bool,
     standardize: bool,
+    penalty_factors: Option<RealSexp>,
 }
 
 impl JointData {
@@ -54,6 +55,7 @@ impl JointData {
             responses: args.maybe_reals("responses")?,
             intercept: args.flag("intercept")?,
             standardize: args.flag("standardize")?,
+            penalty_factors: args.maybe_reals("penalty_factors")?,
         })
     }
 
@@ -75,7 +77,8 @@ impl JointData {
         };
         let weights = self.weights.as_ref().map(RealSexp::as_slice);
         let (intercept, standardize) = (self.intercept, self.standardize);
-        JointView { matrix: self.matrix.view(), observed, weights, intercept, standardize }
+        let penalty_factors = self.penalty_factors.as_ref().map(RealSexp::as_slice);
+        JointView { matrix: self.matrix.view(), observed, weights, intercept, standardize, penalty_factors }
     }
 }
 
@@ -85,33 +88,20 @@ struct JointView<'a> {
     weights: Option<&'a [f64]>,
     intercept: bool,
     standardize: bool,
+    penalty_factors: Option<&'a [f64]>,
 }
 
 impl JointView<'_> {
-    fn over<'a>(&'a self, design: &'a dyn Design) -> JointProblem<'a> {
+    fn over<'a>(&'a self, design: &'a dyn Design, search: &'a Search) -> JointProblem<'a> {
         JointProblem {
             weights: self.weights,
             intercept: self.intercept,
             standardize: self.standardize,
+            penalty_factors: self.penalty_factors,
+            groups: search.groups.as_deref(),
             ..JointProblem::new(design, self.observed)
         }
     }
-}
-
-/// The constraint for k columns, or groups of them, each with its coefficients for all outputs.
-fn sparsity(problem: &JointProblem, search: &Search, k: usize) -> Sparsity {
-    let mut sparsity = problem.sparsity(k, &search.keep);
-    if let Some(groups) = &search.groups {
-        let outputs = problem.outputs();
-        // Columns in no group stand alone, as they do without groups.
-        let mut label: Vec<usize> = (0..problem.design.ncols()).collect();
-        for group in groups.groups() {
-            group.iter().for_each(|&j| label[j] = group[0]);
-        }
-        let labels: Vec<usize> = label.iter().flat_map(|&of| std::iter::repeat_n(of, outputs)).collect();
-        sparsity.groups = Some(Arc::new(Partition::of_labels(&labels)));
-    }
-    sparsity
 }
 
 /// Models of k columns for every k of the search, one per output.
@@ -122,7 +112,7 @@ fn core_fit_joint(data: ListSexp, search: ListSexp) -> savvy::Result<savvy::Sexp
     let lambda = search.lambda.unwrap_or(JOINT_RIDGE);
     let work = |watch: &Watch<String>| {
         let design = view.matrix.design()?;
-        let problem = view.over(&*design);
+        let problem = view.over(&*design, &search);
         let training = problem.on_all_rows()?;
         let risk = training.risk.reridged(lambda)?;
         let nothing = solver.solve(&risk, &problem.sparsity(0, &[]), None, &mut |_| watch.go_on())?;
@@ -130,11 +120,11 @@ fn core_fit_joint(data: ListSexp, search: ListSexp) -> savvy::Result<savvy::Sexp
         let fitted = match search.ks.as_deref().unwrap_or_default() {
             &[k] => {
                 let mut report = |at: &ksparse::Progress| watch.tell(at, || format!("k = {k}: "));
-                let solution = solver.solve(&risk, &sparsity(&problem, &search, k), None, &mut report)?;
+                let solution = solver.solve(&risk, &problem.sparsity(k, &search.keep), None, &mut report)?;
                 vec![described(&problem, &training, k, solution)?]
             }
             ks => {
-                let Sparsity { keep, groups, .. } = sparsity(&problem, &search, 0);
+                let Sparsity { keep, groups, .. } = problem.sparsity(0, &search.keep);
                 let path = Path { keep, groups, ..search.grid(ks.to_vec(), vec![lambda]).path };
                 let mut report = |at: &PathProgress| watch.tell(&at.solver, || format!("k = {}: ", at.k));
                 let solved = path.solve(&risk, &*solver, &mut report)?;
@@ -169,7 +159,7 @@ fn core_choose_joint(data: ListSexp, search: ListSexp, comparison: ListSexp) -> 
     };
     let work = |watch: &Watch<String>| {
         let design = view.matrix.design()?;
-        let problem = view.over(&*design);
+        let problem = view.over(&*design, &search);
         let folds = comparison.folds(|deal| problem.folds(deal, search.seed))?;
         let mut report = |at: &CvProgress| choose::report(watch, at);
         let chosen = validation.solve(&problem, &folds.splits(), &*solver, &mut report)?;

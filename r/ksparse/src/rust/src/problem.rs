@@ -17,6 +17,7 @@ pub struct Data {
     loss: String,
     intercept: bool,
     standardize: bool,
+    penalty_factors: Option<RealSexp>,
 }
 
 impl Data {
@@ -30,6 +31,7 @@ impl Data {
             loss: args.word("loss")?,
             intercept: args.flag("intercept")?,
             standardize: args.flag("standardize")?,
+            penalty_factors: args.maybe_reals("penalty_factors")?,
         })
     }
 
@@ -44,6 +46,7 @@ impl Data {
                 loss: family.build(None).map_err(to_r)?,
                 intercept: self.intercept,
                 standardize: self.standardize,
+                penalty_factors: self.penalty_factors.as_ref().map(RealSexp::as_slice),
             },
             ridge: family.default_ridge,
         })
@@ -66,6 +69,7 @@ pub struct Rest<'a> {
     loss: Box<dyn Loss>,
     intercept: bool,
     standardize: bool,
+    penalty_factors: Option<&'a [f64]>,
 }
 
 impl Rest<'_> {
@@ -79,6 +83,7 @@ impl Rest<'_> {
             offset: self.offset,
             intercept: self.intercept,
             standardize: self.standardize,
+            penalty_factors: self.penalty_factors,
         }
     }
 }
