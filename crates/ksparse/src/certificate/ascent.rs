@@ -110,7 +110,7 @@ impl Search<'_, '_> {
         let diht = Diht { refit: false, limits, ..Diht::default() };
         let (watch, last) = (&mut *self.watch, self.found.history.last().copied());
         let mut asked = |at: &Progress| match last {
-            Some(last) if at.iteration % STEPS == 0 => watch(&last),
+            Some(last) if at.iteration.is_multiple_of(STEPS) => watch(&last),
             _ => ControlFlow::Continue(()),
         };
         let found = diht.solve(self.dual.risk(), sparsity, Some(fit), &mut asked)?;
