@@ -80,7 +80,7 @@ fn a_name_means_all_its_words() {
         let done = bench.run(line);
         assert!(done.code == 2 && done.stderr.contains(words), "{line}: {} {}", done.code, done.stderr);
     }
-    bench.file("ids.csv", "who,x,y\n".to_string() + "anna,1,2\nbert,2,3\ncarl,3,4\n".repeat(1).as_str());
+    bench.file("ids.csv", "who,x,y\nanna,1,2\nbert,2,3\ncarl,3,4\n");
     let done = bench.run("fit ids.csv -k 1");
     assert_eq!(done.code, 0, "words in the first column are names of rows: {}", done.stderr);
     bench.file("ids.csv", "x,who,y\n1,anna,2\n2,bert,3\n3,carl,4\n");
