@@ -9,6 +9,7 @@
 //! for; R. Mazumder, P. Radchenko, A. Dedieu, Operations Research 71, 2023, on subsets with shrinkage.
 
 use super::control::Control;
+use super::descent::Whole;
 use super::finish::Finish;
 use super::resample::{Resampled, halves};
 use super::scoring::{Key, Scoring};
@@ -19,14 +20,12 @@ use crate::objective::LinearModel;
 use crate::solver::{Solution, Solver};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The share of a time limit that scoring may take; the rest is for the chosen model.
 const FOR_SCORING: f64 = 0.7;
-/// How often the values of k are extended when the winner is the largest, and how far beyond
-/// what the data usually carry.
-const EXTENSIONS: usize = 2;
+/// How far the values of k are extended beyond what the data usually carry.
 const FURTHER: usize = 4;
 
 /// Which ridges a support is refitted under.
@@ -223,7 +222,8 @@ impl Choose {
         let mut predictors = Vec::with_capacity(problems.len());
         for (number, training) in all.iter().enumerate() {
             let met: Vec<&[usize]> = met.iter().filter_map(|split| split.get(number)).map(Vec::as_slice).collect();
-            predictors.push(finish.predictor(training, &met, watch)?);
+            let mut whole = scored.wholes.get(number).cloned().unwrap_or_default();
+            predictors.push(finish.predictor(training, &met, &mut whole, watch)?);
         }
         if self.resamples > 0 {
             let halves = halves(problems, self.resamples);
@@ -251,25 +251,20 @@ impl Choose {
             selects: plan.selects.clone(),
             refits: plan.refits.clone(),
             usual: plan.usual,
+            strongest_first: plan.usual.is_some() && ranges::strongest_first(problems[0].target.len()),
+            ks: plan.ks.clone(),
+            carried: plan.carried,
+            furthest: plan.furthest,
             scores: BTreeMap::new(),
             supports: BTreeMap::new(),
         };
         scoring.score_nothing()?;
-        let mut ks = plan.ks.clone();
-        let positive: Vec<usize> = ks.iter().copied().filter(|&k| k > 0).collect();
-        scoring.score(&positive, &weights)?;
-        for _ in 0..EXTENSIONS {
-            let (table, keys) = scoring.table(&weights, true)?;
-            let (place, winner) = table.winner_and_place(self.rule);
-            let further = ranges::further_ks(&ks, plan.furthest);
-            if self.ks.is_some() || ks.last() != Some(&winner.k) || further.is_empty() || control.go_on().is_break() {
-                break;
-            }
-            scoring.score_under(keys[place].0, &further)?;
-            ks.extend(further);
-        }
-        let (table, keys) = scoring.table(&weights, ks.contains(&0))?;
-        Ok(Scored { table, keys, supports: scoring.supports, ks })
+        scoring.score(&weights)?;
+        let (table, keys) = scoring.table(&weights, scoring.ks.contains(&0))?;
+        // Rows of one split are most of all rows: what was found there is where to begin.
+        let wholes = scoring.wholes.swap_remove(0).into_iter();
+        let wholes = wholes.map(|whole| whole.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
+        Ok(Scored { table, keys, supports: scoring.supports, ks: scoring.ks, wholes })
     }
 
     /// The values to compare.
@@ -287,8 +282,7 @@ impl Choose {
             ridges.dedup();
             ridges
         };
-        let selects =
-            descending(self.lambdas.clone().unwrap_or_else(|| ranges::select_ridges(unit, risk.target().len())));
+        let selects = descending(self.lambdas.clone().unwrap_or_else(|| ranges::select_ridges(unit)));
         let refits = match &self.refits {
             Refits::FromData => ranges::refit_ridges(unit),
             Refits::Given(given) => descending(given.clone()),
@@ -296,7 +290,7 @@ impl Choose {
         };
         let usual = self.lambdas.is_none().then(|| ranges::usual_ridge(unit));
         let furthest = (FURTHER * largest).min(columns);
-        Ok(Plan { ks, selects, refits, usual, furthest, columns })
+        Ok(Plan { ks, selects, refits, usual, carried: largest, furthest, columns })
     }
 }
 
@@ -308,6 +302,8 @@ struct Scored {
     /// By ridge and k, then by split and problem.
     supports: BTreeMap<(usize, usize), Vec<Vec<Vec<usize>>>>,
     ks: Vec<usize>,
+    /// The points over all columns of the first split, by problem.
+    wholes: Vec<Whole>,
 }
 
 /// The values compared.
@@ -316,7 +312,8 @@ struct Plan {
     selects: Vec<f64>,
     refits: Vec<f64>,
     usual: Option<f64>,
-    /// The largest k that may be tried.
+    /// The largest k that the data carry, and the largest that may be tried.
+    carried: usize,
     furthest: usize,
     columns: usize,
 }

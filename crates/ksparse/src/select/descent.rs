@@ -132,7 +132,7 @@ impl<'a> Descent<'a> {
     fn begin(&self, whole: &mut Whole, largest: usize) -> Result<Stage> {
         let (dim, ridge) = (self.risk.dim(), self.risk.ridge());
         let all = (0..dim).collect::<Vec<_>>();
-        if !whole.x.is_empty() && WEAKER * ridge < whole.ridge {
+        if !whole.x.is_empty() && WEAKER * ridge <= whole.ridge {
             let squares = self.risk.weighted_squares();
             let curvature = squares.iter().map(|square| square + ridge).collect();
             let ranked = Stage { support: all, x: whole.x.clone(), value: f64::INFINITY, curvature };

@@ -26,14 +26,21 @@ pub(super) struct Finish<'a> {
 }
 
 impl Finish<'_> {
-    /// The model of one problem; `met` are the supports that the splits have selected in the chosen cell.
-    pub fn predictor(&self, training: &Training, met: &[&[usize]], watch: &mut Watch) -> Result<Predictor> {
+    /// The model of one problem; `met` are the supports that the splits have selected in the chosen cell, `whole` a
+    /// point over all columns to begin at.
+    pub fn predictor(
+        &self,
+        training: &Training,
+        met: &[&[usize]],
+        whole: &mut Whole,
+        watch: &mut Watch,
+    ) -> Result<Predictor> {
         let risk = training.risk.reridged(self.lambda)?;
         let mut alternatives: Vec<Solution> = Vec::new();
         for support in met.iter().filter(|support| !support.is_empty()) {
             alternatives.extend(exact(&risk, support, None)?);
         }
-        let (selected, path) = self.select(&risk, &alternatives, watch)?;
+        let (selected, path) = self.select(&risk, &alternatives, whole, watch)?;
         let solution = Solution {
             status: selected.status,
             iterations: selected.iterations,
@@ -78,7 +85,13 @@ impl Finish<'_> {
 
     /// The best support known: the solver's answer from the best one met, which it never makes worse. With it what the
     /// quick search finds for every k.
-    fn select(&self, risk: &Risk, met: &[Solution], watch: &mut Watch) -> Result<(Solution, Vec<(usize, Solution)>)> {
+    fn select(
+        &self,
+        risk: &Risk,
+        met: &[Solution],
+        whole: &mut Whole,
+        watch: &mut Watch,
+    ) -> Result<(Solution, Vec<(usize, Solution)>)> {
         let sparsity = Sparsity::new(self.k).keep(self.choose.keep.iter().copied());
         let late = || self.late();
         let mut report = |solver: &Progress| {
@@ -93,7 +106,7 @@ impl Finish<'_> {
             path.extend(solved.ks.iter().copied().zip(solved.solutions));
         } else {
             let mut ask = |_: usize, _: &Stage| if late() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-            let stages = descent::descend(risk, self.ks, &self.choose.keep, &mut Whole::default(), &mut ask)?;
+            let stages = descent::descend(risk, self.ks, &self.choose.keep, whole, &mut ask)?;
             path.extend(stages.into_iter().rev().map(|(k, stage)| (k, Solution::from(stage))));
         }
         let found = path.iter().find(|(k, _)| *k == self.k).map(|(_, found)| found);

@@ -2,13 +2,14 @@
 //!
 //! For each ridge to select under, every split gets its supports for all k at once (`descent.rs`). A support is then
 //! refitted under several ridges and scored on the rows held out; of these ridges only those around the best are tried:
-//! the walk begins where it ended for the k before and goes on while the mean over the splits gets better.
+//! from the largest k to the smallest the walk begins where it ended for the k before and goes on while the mean over the
+//! splits gets better.
 
 use super::choose::Choose;
 use super::control::Control;
 use super::descent::{self, Stage, Whole};
 use super::splits::{Scorer, times};
-use super::{CvCell, CvProgress, CvTable, Training};
+use super::{CvCell, CvProgress, CvTable, Training, ranges};
 use crate::error::{Error, Result};
 use crate::objective::{LinearModel, Objective};
 use crate::path::{Path, PathProgress};
@@ -25,6 +26,8 @@ const LOOSE: InnerOptions = InnerOptions { tolerance: 3e-3, ..InnerOptions::EXAC
 const ALONE: usize = 128;
 /// It is not asked where so few are this many standard errors behind more of them under the usual ridge.
 const HOPELESS: f64 = 5.0;
+/// How often the values of k are extended.
+const EXTENSIONS: usize = 2;
 /// Supports that share so much with those of another ridge for the same k are not scored again.
 const SAME: f64 = 0.9;
 
@@ -46,6 +49,13 @@ pub(super) struct Scoring<'a, 'c, 'w> {
     pub refits: Vec<f64>,
     /// The ridge to select under unless another is clearly better.
     pub usual: Option<f64>,
+    /// Whether the strongest ridge goes first.
+    pub strongest_first: bool,
+    /// The values of k, ascending; further ones are added.
+    pub ks: Vec<usize>,
+    /// The largest k that the data carry, and the largest that may be tried.
+    pub carried: usize,
+    pub furthest: usize,
     /// One score per split; NaN where a split was not reached.
     pub scores: BTreeMap<Key, Vec<f64>>,
     /// Supports by ridge and k, then by split and problem.
@@ -69,25 +79,55 @@ impl Scoring<'_, '_, '_> {
         Ok(BTreeMap::from([(0, split.iter().map(stage).collect::<Result<Vec<_>>>()?)]))
     }
 
-    /// Scores these k (ascending, none of them 0) under every ridge; ends early when told to.
-    pub fn score(&mut self, ks: &[usize], weights: &[f64]) -> Result<()> {
+    /// Scores all k under every ridge, and further ones where the choice lies at their end; ends early when told to.
+    pub fn score(&mut self, weights: &[f64]) -> Result<()> {
         // The usual ridge first: what the others find in common with it is not scored again. Then the weaker ones,
         // which begin at what it has found.
         let usual = self.usual.unwrap_or(f64::INFINITY);
         let mut order: Vec<usize> = (0..self.selects.len()).collect();
-        order.sort_by_key(|&select| (self.selects[select] != usual, self.selects[select] > usual));
+        if !self.strongest_first {
+            order.sort_by_key(|&select| (self.selects[select] != usual, self.selects[select] > usual));
+        }
         for select in order {
-            let few = ks.partition_point(|&k| k <= ALONE);
-            let weak = self.usual.is_some() && self.selects[select] < usual;
-            let ks = match weak {
-                true if self.few_are_hopeless(weights)? => &[],
-                true => &ks[..few],
-                false => ks,
-            };
-            self.score_under(select, ks)?;
+            let ks = self.worth_trying(select, weights)?;
+            self.score_under(select, &ks)?;
             if self.control.go_on().is_break() {
                 break;
             }
+            if self.strongest_first && select == 0 {
+                self.extend(weights)?;
+            }
+        }
+        self.extend(weights)
+    }
+
+    /// The values of k to score under a ridge, beside none.
+    fn worth_trying(&self, select: usize, weights: &[f64]) -> Result<Vec<usize>> {
+        // After the strongest ridge a smaller k is looked for, not a larger one.
+        let later = self.strongest_first && select > 0;
+        let chosen = if later { self.table(weights, true)?.0.winner(self.choose.rule).k } else { usize::MAX };
+        let most = match self.usual.is_some_and(|usual| self.selects[select] < usual) {
+            true if later && chosen > ALONE || self.few_are_hopeless(weights)? => 0,
+            true => ALONE,
+            false => chosen.max(ALONE),
+        };
+        Ok(self.ks.iter().copied().filter(|&k| k > 0 && k <= most).collect())
+    }
+
+    /// Scores further k while the choice lies at the end of those there are: the largest of what the data carry, or
+    /// beyond half of a range that was cut short.
+    fn extend(&mut self, weights: &[f64]) -> Result<()> {
+        for _ in 0..EXTENSIONS {
+            let (table, keys) = self.table(weights, true)?;
+            let (place, winner) = table.winner_and_place(self.choose.rule);
+            let last = self.ks.last().copied().unwrap_or(0);
+            let at_end = if last < self.carried { 2 * winner.k > last } else { winner.k == last };
+            let further = ranges::further_ks(&self.ks, self.furthest);
+            if !at_end || self.choose.ks.is_some() || further.is_empty() || self.control.go_on().is_break() {
+                break;
+            }
+            self.score_under(keys[place].0, &further)?;
+            self.ks.extend(further);
         }
         Ok(())
     }
@@ -112,7 +152,7 @@ impl Scoring<'_, '_, '_> {
             (0..self.trainings.len()).into_par_iter().map(|split| self.ladder(split, select, ks)).collect();
         let ladders = ladders.into_iter().collect::<Result<Vec<_>>>()?;
         let mut best = self.nearest_refit(self.selects[select]);
-        for &k in ks {
+        for &k in ks.iter().rev() {
             let mut rungs = rungs(&ladders, k, self.trainings.len());
             let support = |rung: &Option<Rung>| rung.as_ref().map_or(Vec::new(), Rung::supports);
             let supports: Vec<Vec<Vec<usize>>> = rungs.iter().map(support).collect();
@@ -229,7 +269,9 @@ impl Scoring<'_, '_, '_> {
             return Ok(0);
         }
         let mut best = (self.score_cell((select, k, start), rungs)?, start);
-        for step in [-1isize, 1] {
+        // Fewer columns ask for weaker ridges than more of them did: where they cannot win, no stronger one is tried.
+        let steps: &[isize] = if self.is_behind(best.0) { &[1] } else { &[-1, 1] };
+        for &step in steps {
             let mut place = start;
             while let Some(next) = place.checked_add_signed(step).filter(|&next| next < self.refits.len()) {
                 if self.control.go_on().is_break() {
@@ -244,6 +286,15 @@ impl Scoring<'_, '_, '_> {
             }
         }
         Ok(best.1)
+    }
+
+    /// Whether a cost is many standard errors above the least there is.
+    fn is_behind(&self, cost: f64) -> bool {
+        let costs = self.scores.values().map(|scores| (self.cost(scores), scores));
+        costs.min_by(|a, b| a.0.total_cmp(&b.0)).is_some_and(|(least, scores)| {
+            let cell = CvCell::new(0, 0.0, scores.clone(), &vec![1.0; scores.len()]);
+            cost > least + HOPELESS * cell.standard_error
+        })
     }
 
     /// Scores a cell on all splits that have its support; its cost, lower being better.
@@ -305,7 +356,7 @@ impl Scoring<'_, '_, '_> {
             return Err(Error::Data(problem.to_string()));
         }
         let table = CvTable::new(self.scorer.metric, used, cells)?.preferring(&self.preferred());
-        let table = table.of_rows(self.scorer.problems[0].target.len());
+        let table = table.of_labels(self.scorer.problems[0].loss.target().is_label());
         Ok((nothing.into_iter().fold(table, CvTable::scaled), keys))
     }
 }
