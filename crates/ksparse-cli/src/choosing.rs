@@ -59,6 +59,7 @@ impl Request {
             thorough: solver.name() != "auto" || self.lambdas.is_some(),
             resamples: self.resamples,
             time_limit: self.time_limit,
+            cancel: interrupt::token(),
             ..Choose::default()
         };
         let watcher = Watcher::spinner(screen, "cross-validation");

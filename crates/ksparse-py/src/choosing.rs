@@ -33,7 +33,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    fn choose(self, search: &Search) -> PyResult<Choose> {
+    fn choose(self, search: &Search, cancel: &Cancel) -> PyResult<Choose> {
         let refits = match self.refit_alphas {
             _ if self.one_ridge => Refits::Same,
             Some(given) => Refits::Given(given),
@@ -48,6 +48,7 @@ impl Comparison {
             thorough: self.thorough,
             resamples: self.resamples,
             time_limit: search.time_limit()?,
+            cancel: cancel.clone(),
             ..Choose::default()
         })
     }
@@ -70,7 +71,7 @@ pub fn choose_model<'py>(
     certify: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = Cancel::new();
-    let (choose, solver) = (comparison.choose(&search)?, search.solver(&cancel)?);
+    let (choose, solver) = (comparison.choose(&search, &cancel)?, search.solver(&cancel)?);
     let splits = outcome::splits(&splits)?;
     let mut views = data.iter().map(Data::view).collect::<PyResult<Vec<_>>>()?;
     let Some(first) = views.pop() else { return Err(PyValueError::new_err("there is nothing to fit")) };

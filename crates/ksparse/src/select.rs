@@ -22,6 +22,7 @@ mod metrics;
 mod problem;
 pub mod ranges;
 mod resample;
+mod rungs;
 mod scaling;
 mod scoring;
 mod splits;

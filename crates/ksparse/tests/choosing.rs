@@ -4,7 +4,7 @@ use ksparse::loss::{Hinge, Logistic, Loss, Squared};
 use ksparse::select::{Choose, Chosen, Edge, Folds, Metric, Problem, Refits, Rule, Split, ranges};
 use ksparse::simulate::{self, Correlation};
 use ksparse::solver::{Auto, Solver};
-use ksparse::{Error, LinearModel, Result, Sparsity, Threads};
+use ksparse::{Cancel, Error, LinearModel, Result, Sparsity, Threads};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -140,6 +140,14 @@ fn what_was_scored_by_then_decides() {
         Choose::default().fit(&problem, &Folds::stratified(&data.target, 4, 0).unwrap(), &Auto::default()).unwrap();
     assert!(some.table.cells().len() < full.table.cells().len());
     assert!(full.k > 0 && full.table.folds() == [0, 1, 2, 3]);
+    // By a token, which is asked within refits as well: at any moment there is something known.
+    for questions in [0, 1, 10, 100, 1000, 3000] {
+        let options = Choose { cancel: Cancel::after(questions), ..Choose::default() };
+        let known = options.solve(&[problem], &splits, None, &Auto::default(), &mut |_| ControlFlow::Continue(()));
+        let known = known.unwrap();
+        assert!(known.model().support.len() <= known.k && known.table.cells().len() <= full.table.cells().len());
+        assert!(questions > 0 || known.k == 0);
+    }
 }
 
 #[test]

@@ -170,9 +170,9 @@ scoring : str, callable or None, default=None
     A scorer of scikit-learn. None is minus the deviance, twice the mean loss on the rows held out.
 rule : {'lean', 'best', '1se'}, default='lean'
     'best' takes the cell with the best mean score; 'lean' the smallest k nearly as good: within a tenth of a standard
-    error, or 1 % (below 1000 rows, 0.1 %) of what the best gains over a model without columns, scores smoothed over
-    neighbouring k and the strongest ridge preferred unless another is clearly better; '1se' the smallest k (then the
-    largest ridge) within one standard error of the best.
+    error, or 0.1 % (of the deviance of labels 3 %) of what the best gains over a model without columns, scores of
+    labels smoothed over neighbouring k and the strongest ridge preferred unless another is clearly better; '1se' the
+    smallest k (then the largest ridge) within one standard error of the best.
 resamples : int, default=0
     Fit the choice to so many random halves of the rows as well (each class halved by itself): `frequencies_` then
     counts how often they select each column.

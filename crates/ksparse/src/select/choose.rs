@@ -15,6 +15,7 @@ use super::resample::{Resampled, halves};
 use super::scoring::{Key, Scoring};
 use super::splits::{OwnScore, Scorer};
 use super::{CvProgress, CvTable, Folds, Metric, Problem, Rule, Split, Training, ranges};
+use crate::cancel::Cancel;
 use crate::error::{Result, check_option};
 use crate::objective::LinearModel;
 use crate::solver::{Solution, Solver};
@@ -73,6 +74,8 @@ pub struct Choose {
     pub resamples: usize,
     /// At most so much time; cells not reached by then are left out.
     pub time_limit: Option<Duration>,
+    /// Once it is set, what was scored by then decides; asked within every refit. Default never.
+    pub cancel: Cancel,
 }
 
 impl Default for Choose {
@@ -87,6 +90,7 @@ impl Default for Choose {
             thorough: false,
             resamples: 0,
             time_limit: None,
+            cancel: Cancel::NEVER,
         }
     }
 }
@@ -209,8 +213,8 @@ impl Choose {
         let scorer = Scorer { problems, splits, metric: self.metric, own };
         let all = problems.iter().map(Problem::on_all_rows).collect::<Result<Vec<_>>>()?;
         let plan = self.plan(&all)?;
-        let limit = self.time_limit.map(|limit| limit.mul_f64(FOR_SCORING));
-        let scored = self.scores(&scorer, &plan, solver, &Control::new(watch, started, limit))?;
+        let control = Control::until(watch, started, self.cancel_within(FOR_SCORING, started));
+        let scored = self.scores(&scorer, &plan, solver, &control)?;
         let table = scored.table;
         let (place, cell) = table.winner_and_place(self.rule);
         let (k, lambda, refit) = (cell.k, cell.lambda, cell.refit);
@@ -232,6 +236,12 @@ impl Choose {
             }
         }
         Ok(Chosen { k, lambda, refit, predictors, table, edges })
+    }
+
+    /// A token that is set with `cancel`, or when this share of the time limit has passed.
+    pub(super) fn cancel_within(&self, share: f64, started: Instant) -> Cancel {
+        let left = self.time_limit.map(|limit| limit.mul_f64(share).saturating_sub(started.elapsed()));
+        left.map_or_else(|| self.cancel.clone(), |left| self.cancel.within(left))
     }
 
     /// Scores every cell, ranges extended where the best lies at their end.

@@ -1,10 +1,11 @@
 //! Who may stop the folds, and when.
 
 use super::CvProgress;
+use crate::cancel::Cancel;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A watcher of cross-validation: called from one thread at a time, though not always from the same one.
 pub(super) type Watch<'a> = dyn FnMut(&CvProgress) -> ControlFlow<()> + Send + 'a;
@@ -14,12 +15,18 @@ pub(super) struct Control<'a, 'w> {
     watch: Mutex<&'a mut Watch<'w>>,
     stop: AtomicBool,
     pub started: Instant,
-    limit: Option<Duration>,
+    /// Set when nobody needs an answer any more, or when the time is up.
+    pub cancel: Cancel,
 }
 
 impl<'a, 'w> Control<'a, 'w> {
-    pub fn new(watch: &'a mut Watch<'w>, started: Instant, limit: Option<Duration>) -> Self {
-        Self { watch: Mutex::new(watch), stop: AtomicBool::new(false), started, limit }
+    pub fn new(watch: &'a mut Watch<'w>) -> Self {
+        Self::until(watch, Instant::now(), Cancel::NEVER)
+    }
+
+    /// The same for work that began at `started` and ends when this token is set.
+    pub fn until(watch: &'a mut Watch<'w>, started: Instant, cancel: Cancel) -> Self {
+        Self { watch: Mutex::new(watch), stop: AtomicBool::new(false), started, cancel }
     }
 
     /// Tells the watcher; whether to go on.
@@ -35,8 +42,11 @@ impl<'a, 'w> Control<'a, 'w> {
 
     /// Whether to go on: nobody has said no, and there is time.
     pub fn go_on(&self) -> ControlFlow<()> {
-        let late = self.limit.is_some_and(|limit| self.started.elapsed() >= limit);
-        if late || self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.stop.load(Ordering::Relaxed) || self.cancel.is_set() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// Whether the watcher, and not the clock, has said no.

@@ -20,7 +20,6 @@ use crate::path::{Grid, Path, PathProgress};
 use crate::solver::{Solution, Solver};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 /// Cross-validation and its options.
 ///
@@ -92,7 +91,7 @@ impl CrossValidation {
         check_len("folds", folds.rows(), problem.target.len())?;
         self.metric.check(problem.loss)?;
         let fold_weights = check_folds(problem, folds, self.metric)?;
-        let control = Control::new(watch, Instant::now(), None);
+        let control = Control::new(watch);
         let scores: Vec<Result<Option<Vec<f64>>>> = (0..folds.count())
             .into_par_iter()
             .map(|fold| self.scores(problem, folds, fold, solver, &control))

@@ -14,6 +14,7 @@
 //! On genes f ends 5 to 90 % lower than by growing supports from nothing with the same exchanges where the ridge is
 //! weak, and equal where it is strong.
 
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::objective::{Objective, Risk};
 use crate::restricted::{self, Ended, InnerOptions};
@@ -72,39 +73,23 @@ impl From<Stage> for Solution {
 /// Asked after every refit, with k and the point: whether to go on.
 pub(super) type Ask<'a> = dyn FnMut(usize, &Stage) -> ControlFlow<()> + 'a;
 
-/// A support with its k for each of `ks` (ascending), largest first: fewer once `ask` has said no. `whole` is where to
+/// A support with its k for each of `ks` (ascending), largest first: fewer once `ask` has said no or `cancel` is set. `whole` is where to
 /// begin, and becomes what is found over all columns.
 pub(super) fn descend(
     risk: &Risk,
     ks: &[usize],
     keep: &[usize],
     whole: &mut Whole,
+    cancel: &Cancel,
     ask: &mut Ask,
 ) -> Result<Vec<(usize, Stage)>> {
-    let search = Descent::new(risk, keep)?;
-    let most = search.budget.k;
-    let largest = ks.last().map_or(0, |&k| k.min(most));
-    let mut at = search.begin(whole, largest)?;
-    // The first cut is the deepest: what is left is gathered, and must be small beside the data.
-    let halves = std::iter::successors(Some(most / 4), |k| Some(k / 2)).take_while(|&k| k > largest.max(1));
-    let size = at.support.len() - search.budget.free.len();
-    for k in halves.filter(|&k| k < size) {
-        if ask(k, &at).is_break() {
-            return Ok(Vec::new());
-        }
-        at = search.cut(at, k)?;
-    }
     let mut stages = Vec::with_capacity(ks.len());
-    for &k in ks.iter().rev() {
-        if ask(k, &at).is_break() {
-            break;
-        }
-        at = search.exchange(search.cut(at, k)?, k)?;
-        stages.push((k, at.clone()));
+    let search = Descent { cancel, ..Descent::new(risk, keep)? };
+    match search.down(ks, whole, ask, &mut stages) {
+        Ok(()) | Err(Error::Cancelled) => Ok(stages),
+        Err(error) => Err(error),
     }
-    Ok(stages)
 }
-
 /// The point without features beside those kept.
 pub(super) fn nothing(risk: &Risk, keep: &[usize]) -> Result<Stage> {
     let search = Descent::new(risk, keep)?;
@@ -120,12 +105,37 @@ fn not_finite() -> Error {
 struct Descent<'a> {
     risk: &'a Risk<'a>,
     budget: Budget,
+    cancel: &'a Cancel,
 }
 
 impl<'a> Descent<'a> {
     fn new(risk: &'a Risk<'a>, keep: &[usize]) -> Result<Self> {
         let budget = Budget::new(&Sparsity::new(risk.dim()).keep(keep.iter().copied()), risk.free(), risk.dim())?;
-        Ok(Self { risk, budget })
+        Ok(Self { risk, budget, cancel: &Cancel::NEVER })
+    }
+
+    /// From the point over all columns to the smallest k.
+    fn down(&self, ks: &[usize], whole: &mut Whole, ask: &mut Ask, stages: &mut Vec<(usize, Stage)>) -> Result<()> {
+        let most = self.budget.k;
+        let largest = ks.last().map_or(0, |&k| k.min(most));
+        let mut at = self.begin(whole, largest)?;
+        // The first cut is the deepest: what is left is gathered, and must be small beside the data.
+        let halves = std::iter::successors(Some(most / 4), |k| Some(k / 2)).take_while(|&k| k > largest.max(1));
+        let size = at.support.len() - self.budget.free.len();
+        for k in halves.filter(|&k| k < size) {
+            if ask(k, &at).is_break() {
+                return Ok(());
+            }
+            at = self.cut(at, k)?;
+        }
+        for &k in ks.iter().rev() {
+            if ask(k, &at).is_break() {
+                break;
+            }
+            at = self.exchange(self.cut(at, k)?, k)?;
+            stages.push((k, at.clone()));
+        }
+        Ok(())
     }
 
     /// The minimum over all columns, or under a weaker ridge over those that mattered under the one before.
@@ -151,7 +161,8 @@ impl<'a> Descent<'a> {
 
     fn minimise(&self, support: Vec<usize>, mut x: Vec<f64>, options: &InnerOptions) -> Result<Option<Stage>> {
         let mut restricted = self.risk.restrict(&support)?;
-        let outcome = restricted::minimise(&mut *restricted, &mut x, options)?;
+        let options = InnerOptions { cancel: self.cancel, ..*options };
+        let outcome = restricted::minimise(&mut *restricted, &mut x, &options)?;
         if outcome.ended == Ended::NotFinite {
             return Err(not_finite());
         }

@@ -38,6 +38,9 @@ impl Finish<'_> {
         let risk = training.risk.reridged(self.lambda)?;
         let mut alternatives: Vec<Solution> = Vec::new();
         for support in met.iter().filter(|support| !support.is_empty()) {
+            if self.late() && !alternatives.is_empty() {
+                break;
+            }
             alternatives.extend(exact(&risk, support, None)?);
         }
         let (selected, path) = self.select(&risk, &alternatives, whole, watch)?;
@@ -80,7 +83,7 @@ impl Finish<'_> {
 
     /// Whether the time is up.
     pub(super) fn late(&self) -> bool {
-        self.choose.time_limit.is_some_and(|limit| self.started.elapsed() >= limit)
+        self.choose.cancel_within(1.0, self.started).is_set()
     }
 
     /// The best support known: the solver's answer from the best one met, which it never makes worse. With it what the
@@ -106,7 +109,8 @@ impl Finish<'_> {
             path.extend(solved.ks.iter().copied().zip(solved.solutions));
         } else {
             let mut ask = |_: usize, _: &Stage| if late() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-            let stages = descent::descend(risk, self.ks, &self.choose.keep, whole, &mut ask)?;
+            let cancel = self.choose.cancel_within(1.0, self.started);
+            let stages = descent::descend(risk, self.ks, &self.choose.keep, whole, &cancel, &mut ask)?;
             path.extend(stages.into_iter().rev().map(|(k, stage)| (k, Solution::from(stage))));
         }
         let found = path.iter().find(|(k, _)| *k == self.k).map(|(_, found)| found);

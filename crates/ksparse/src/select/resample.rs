@@ -4,6 +4,7 @@
 use super::Problem;
 use super::descent::{self, Whole};
 use super::finish::Finish;
+use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::objective::{LinearModel, Objective};
 use crate::sparsity::Sparsity;
@@ -70,7 +71,7 @@ impl Finish<'_> {
             let mut ask = |_: usize, _: &descent::Stage| ControlFlow::Continue(());
             let stages = match self.k {
                 0 => Vec::new(),
-                k => descent::descend(&risk, &[k], keep, &mut Whole::default(), &mut ask)?,
+                k => descent::descend(&risk, &[k], keep, &mut Whole::default(), &Cancel::NEVER, &mut ask)?,
             };
             let stage =
                 stages.into_iter().next().map_or_else(|| descent::nothing(&risk, keep), |(_, stage)| Ok(stage))?;

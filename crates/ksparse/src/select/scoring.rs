@@ -8,20 +8,19 @@
 use super::choose::Choose;
 use super::control::Control;
 use super::descent::{self, Stage, Whole};
+use super::rungs::{Ladder, Rung, rungs};
 use super::splits::{Scorer, times};
 use super::{CvCell, CvProgress, CvTable, Training, ranges};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::objective::{LinearModel, Objective};
+use crate::objective::Objective;
 use crate::path::{Path, PathProgress};
-use crate::restricted::{self, InnerOptions};
-use crate::solver::{Progress, Solution, Solver};
+use crate::solver::{Progress, Solver};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-/// Cells that are scored only are refitted to this fraction of f.
-const LOOSE: InnerOptions = InnerOptions { tolerance: 3e-3, ..InnerOptions::EXACT };
 /// Under a weak ridge no more columns than this are selected: it asks how well a few do alone.
 const ALONE: usize = 128;
 /// It is not asked where so few are this many standard errors behind more of them under the usual ridge.
@@ -61,9 +60,6 @@ pub(super) struct Scoring<'a, 'c, 'w> {
     /// Supports by ridge and k, then by split and problem.
     pub supports: BTreeMap<(usize, usize), Vec<Vec<Vec<usize>>>>,
 }
-
-/// The supports of one split, k by k: for each problem a stage.
-type Ladder = BTreeMap<usize, Vec<Stage>>;
 
 impl Scoring<'_, '_, '_> {
     /// The model without features, whatever the ridges.
@@ -218,7 +214,7 @@ impl Scoring<'_, '_, '_> {
                 };
                 // A split is worked on by one thread at a time.
                 let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
-                descent::descend(&risk, ks, &self.choose.keep, &mut whole, &mut ask)?
+                descent::descend(&risk, ks, &self.choose.keep, &mut whole, &self.control.cancel, &mut ask)?
             };
             for (k, stage) in stages {
                 ladder.entry(k).or_default().push(stage);
@@ -300,20 +296,24 @@ impl Scoring<'_, '_, '_> {
     /// Scores a cell on all splits that have its support; its cost, lower being better.
     fn score_cell(&mut self, key: Key, rungs: &mut [Option<Rung>]) -> Result<f64> {
         let lambda = self.refit_ridge(key);
+        // The model without features is scored in any case: there is always something known.
+        let cancel = if key.1 == 0 { &Cancel::NEVER } else { &self.control.cancel };
         let scored: Vec<Result<f64>> = rungs
             .par_iter_mut()
             .enumerate()
             .map(|(split, rung)| match rung {
                 None => Ok(f64::NAN),
-                Some(rung) => {
-                    let models = rung.models(&self.trainings[split], key.2, lambda)?;
-                    self.scorer.score(split, &models)
-                }
+                Some(rung) => match rung.models(&self.trainings[split], key.2, lambda, cancel) {
+                    Err(Error::Cancelled) => Ok(f64::NAN),
+                    models => self.scorer.score(split, &models?),
+                },
             })
             .collect();
         let scores = scored.into_iter().collect::<Result<Vec<f64>>>()?;
         let cost = self.cost(&scores);
-        self.scores.insert(key, scores);
+        if scores.iter().any(|score| !score.is_nan()) {
+            self.scores.insert(key, scores);
+        }
         Ok(cost)
     }
 
@@ -358,41 +358,5 @@ impl Scoring<'_, '_, '_> {
         let table = CvTable::new(self.scorer.metric, used, cells)?.preferring(&self.preferred());
         let table = table.of_labels(self.scorer.problems[0].loss.target().is_label());
         Ok((nothing.into_iter().fold(table, CvTable::scaled), keys))
-    }
-}
-
-/// One support of a split, for each problem, with the points refitted on it by ridge.
-struct Rung {
-    stages: Vec<Stage>,
-    refitted: Vec<BTreeMap<usize, Vec<f64>>>,
-}
-
-/// The supports of all splits for one k.
-fn rungs(ladders: &[Ladder], k: usize, splits: usize) -> Vec<Option<Rung>> {
-    let rung = |ladder: &Ladder| {
-        let stages = ladder.get(&k)?.clone();
-        Some(Rung { refitted: vec![BTreeMap::new(); stages.len()], stages })
-    };
-    (0..splits).map(|split| rung(&ladders[split])).collect()
-}
-
-impl Rung {
-    fn supports(&self) -> Vec<Vec<usize>> {
-        self.stages.iter().map(|stage| stage.support.clone()).collect()
-    }
-
-    /// The models of the support under a ridge, each started at the nearest ridge there is an answer for.
-    fn models(&mut self, trainings: &[Training], place: usize, lambda: f64) -> Result<Vec<LinearModel>> {
-        let mut models = Vec::with_capacity(trainings.len());
-        for ((training, stage), refitted) in trainings.iter().zip(&self.stages).zip(&mut self.refitted) {
-            let near = refitted.iter().min_by_key(|(at, _)| at.abs_diff(place)).map(|(_, x)| x);
-            let mut x = near.unwrap_or(&stage.x).clone();
-            let risk = training.risk.reridged(lambda)?;
-            restricted::minimise(&mut *risk.restrict(&stage.support)?, &mut x, &LOOSE)?;
-            let solution = Solution::guess(stage.support.clone(), x.clone());
-            models.push(training.model(&solution));
-            refitted.insert(place, x);
-        }
-        Ok(models)
     }
 }

@@ -11,7 +11,6 @@ use crate::solver::{Solution, Solver};
 use crate::sparsity::{SparseRef, Sparsity};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 /// k beyond this are for who asks for them: every cell is solved in full.
 const LARGEST: usize = 32;
@@ -91,7 +90,7 @@ impl JointValidation {
         let mut path = Path { keep, groups, ..Path::over(ks) };
         path.cancel = self.cancel.clone();
         path.validate()?;
-        let control = Control::new(watch, Instant::now(), None);
+        let control = Control::new(watch);
         let scores: Vec<Result<Vec<f64>>> = splits
             .par_iter()
             .enumerate()

@@ -74,6 +74,7 @@ impl Comparison {
             thorough: search.solver != "auto" || self.lambdas.is_some(),
             resamples: self.resamples,
             time_limit: search.time_limit(),
+            ..Choose::default()
         }
     }
 }
