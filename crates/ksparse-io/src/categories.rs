@@ -6,7 +6,7 @@ use crate::assemble::SparseColumns;
 use crate::error::{Error, Place, Result};
 use crate::memory::Memory;
 use crate::options::Storage;
-use crate::table::{MatrixRef, Table};
+use crate::table::Table;
 use crate::text::{is_missing, number, short, show};
 use crate::words::{Setting, Words};
 use serde::{Deserialize, Serialize};
@@ -140,7 +140,7 @@ pub(crate) fn expand(
     let mut names = Vec::new();
     let mut categories = Vec::new();
     for j in 0..p {
-        let full = full_column(table, j);
+        let full = table.matrix.column(j);
         let Some(coded) = coded.remove(&j) else {
             full.iter().enumerate().for_each(|(i, &v)| built.push(i as u32, v));
             built.end();
@@ -187,18 +187,6 @@ pub(crate) fn known<'a>(columns: &'a WordColumns, feature: Option<&str>, place: 
         (Some(name), Some(feature)) => name == feature,
         _ => category.place == place,
     })
-}
-
-fn full_column(table: &Table, j: usize) -> Vec<f64> {
-    match table.matrix.view() {
-        MatrixRef::Dense(dense) => dense.column(j).to_vec(),
-        MatrixRef::Sparse(sparse) => {
-            let mut full = vec![0.0; table.nrows()];
-            let (rows, values) = sparse.column(j);
-            rows.iter().zip(values).for_each(|(&i, &v)| full[i as usize] = v);
-            full
-        }
-    }
 }
 
 impl Coded {

@@ -165,15 +165,7 @@ fn take_columns(table: &mut Table, memory: &Memory, options: &ReadOptions) -> Re
 }
 
 fn column(table: &Table, j: usize) -> Result<Vec<f64>> {
-    let full = match table.matrix.view() {
-        MatrixRef::Dense(dense) => dense.column(j).to_vec(),
-        MatrixRef::Sparse(sparse) => {
-            let mut full = vec![0.0; table.nrows()];
-            let (rows, values) = sparse.column(j);
-            rows.iter().zip(values).for_each(|(&i, &v)| full[i as usize] = v);
-            full
-        }
-    };
+    let full = table.matrix.column(j);
     check_finite(table, &full)?;
     Ok(full)
 }

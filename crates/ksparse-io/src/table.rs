@@ -177,6 +177,19 @@ impl Matrix {
         }
     }
 
+    /// A column, all its entries.
+    pub fn column(&self, j: usize) -> Vec<f64> {
+        match self.view() {
+            MatrixRef::Dense(dense) => dense.column(j).to_vec(),
+            MatrixRef::Sparse(sparse) => {
+                let mut full = vec![0.0; sparse.nrows()];
+                let (rows, values) = sparse.column(j);
+                rows.iter().zip(values).for_each(|(&i, &v)| full[i as usize] = v);
+                full
+            }
+        }
+    }
+
     /// Stored entries: n p when dense.
     pub fn stored(&self) -> usize {
         match self.view() {

@@ -4,9 +4,8 @@ use super::data::DataArgs;
 use crate::data::Data;
 use crate::failure::{Failure, Result};
 use crate::screen::Screen;
-use ksparse::design::Design;
 use ksparse::objective::Moments;
-use ksparse_io::{Matrix, MatrixRef, Need, Table, Target};
+use ksparse_io::{Matrix, Need, Table, Target};
 use std::time::Instant;
 
 /// How the data are given.
@@ -59,7 +58,7 @@ impl MomentArgs {
             None => find(&table, &TARGETS).ok_or_else(|| refused("which column is the target? say --target".into()))?,
         };
         let ones = find(&table, &ONES).filter(|&j| j != target);
-        let entries: Vec<Vec<f64>> = (0..all).map(|j| column(&table, j)).collect();
+        let entries: Vec<Vec<f64>> = (0..all).map(|j| table.matrix.column(j)).collect();
         let n = match (self.gram_rows, ones.map(|j| entries[j][j])) {
             (Some(n), Some(counted)) if counted != n as f64 => {
                 return Err(refused(format!("the column of ones counts {counted} rows, and --gram-rows says {n}")));
@@ -98,16 +97,4 @@ impl MomentArgs {
 fn find(table: &Table, wanted: &[&str]) -> Option<usize> {
     let names = table.names.as_ref()?;
     names.iter().position(|name| wanted.contains(&name.trim().to_lowercase().as_str()))
-}
-
-fn column(table: &Table, j: usize) -> Vec<f64> {
-    match table.matrix.view() {
-        MatrixRef::Dense(dense) => dense.column(j).to_vec(),
-        MatrixRef::Sparse(sparse) => {
-            let mut full = vec![0.0; sparse.nrows()];
-            let (rows, values) = sparse.column(j);
-            rows.iter().zip(values).for_each(|(&i, &v)| full[i as usize] = v);
-            full
-        }
-    }
 }

@@ -13,10 +13,8 @@ use ksparse::design::Design;
 use ksparse::loss::{JOINT_RIDGE, Survival, Ties};
 use ksparse::path::PathProgress;
 use ksparse::select::{CvProgress, JointProblem, JointTraining, JointValidation, Observed};
-use ksparse::sparsity::Partition;
 use ksparse::{Path, Result, Solution, Sparsity};
 use savvy::{ListSexp, RealSexp, savvy};
-use std::sync::Arc;
 
 /// Read from a list with these names; which of them counts is a matter of `kind`.
 struct JointData {
