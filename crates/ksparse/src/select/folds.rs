@@ -131,7 +131,8 @@ impl Folds {
             if class.len() < count {
                 let (value, rows) = (target[class[0]], class.len());
                 return Err(Error::Data(format!(
-                    "class {value} has {rows} rows, too few for {count} stratified folds"
+                    "class {value} has {rows} rows, too few for {count} stratified folds: leave the class out, or take \
+                     fewer folds"
                 )));
             }
             class.shuffle(&mut random);
