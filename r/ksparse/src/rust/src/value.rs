@@ -46,7 +46,7 @@ impl Value {
             Self::Real(number) => list.set_value(place, OwnedRealSexp::try_from_scalar(number)?),
             Self::Reals(numbers) => list.set_value(place, OwnedRealSexp::try_from_slice(numbers)?),
             Self::Matrix { rows, values } => {
-                let columns = if rows == 0 { 0 } else { values.len() / rows };
+                let columns = values.len().checked_div(rows).unwrap_or(0);
                 let mut matrix = OwnedRealSexp::try_from_slice(values)?;
                 matrix.set_dim(&[rows, columns])?;
                 list.set_value(place, matrix)
