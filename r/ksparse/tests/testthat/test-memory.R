@@ -6,7 +6,7 @@ test_that("the wrappers hold under gctorture", {
   of <- rep(1:3, 10)
   classes <- cut(d$eta, 2, labels = c("a", "b"))
   core <- function(y, family, k) {
-    problem <- ksparse:::problem_of(s, y, family, NULL, NULL, TRUE, FALSE, NULL, "efron")
+    problem <- ksparse:::problem_of(s, y, family, NULL, NULL, TRUE, FALSE, NULL, "efron", NULL)
     ksparse:::search_of(problem, k, NULL, NULL, NULL, FALSE, NULL, NULL, "auto", NULL, 1, FALSE, ksparse_control())
     list(problem, ksparse:::search_of(problem, k, NULL, NULL, NULL, FALSE, NULL, NULL, "auto", NULL, 1, FALSE,
                                       ksparse_control())$core)
