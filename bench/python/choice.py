@@ -3,9 +3,9 @@ solver="liblinear") with fifteen penalties and as many folds, one thread each, o
 
 usage: choice.py KSPARSE FOLDER [NAME,NAME]
 
-KSPARSE is the command, FOLDER holds the files of SETS (svmlight, compressed or not). Genes and spectra are standardised,
-text is taken as it is; of news20's twenty groups the first ten are one class. Ours are the seconds of CPU of the whole command, with the reading of the file; L1's those of the
-fit alone.
+KSPARSE is the command, FOLDER holds the files of SETS (svmlight, compressed or not). Genes and spectra are
+standardised, text is taken as it is; of news20's twenty groups the first ten are one class. Ours are the seconds of CPU
+of the whole command, with the reading of the file; L1's those of the fit alone.
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ impl From<Stage> for Solution {
 /// Asked after every refit, with k and the point: whether to go on.
 pub(super) type Ask<'a> = dyn FnMut(usize, &Stage) -> ControlFlow<()> + 'a;
 
-/// A support with its k for each of `ks` (ascending), largest first: fewer once `ask` has said no or `cancel` is set. `whole` is where to
-/// begin, and becomes what is found over all columns.
+/// A support with its k for each of `ks` (ascending), largest first: fewer once `ask` has said no or `cancel`
+/// is set. `whole` is where to begin, and becomes what is found over all columns.
 pub(super) fn descend(
     risk: &Risk,
     ks: &[usize],

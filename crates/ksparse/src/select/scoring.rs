@@ -2,8 +2,8 @@
 //!
 //! For each ridge to select under, every split gets its supports for all k at once (`descent.rs`). A support is then
 //! refitted under several ridges and scored on the rows held out; of these ridges only those around the best are tried:
-//! from the largest k to the smallest the walk begins where it ended for the k before and goes on while the mean over the
-//! splits gets better.
+//! from the largest k to the smallest the walk begins where it ended for the k before and goes on while the mean over
+//! the splits gets better.
 
 use super::choose::Choose;
 use super::control::Control;

@@ -66,9 +66,9 @@ impl Rule {
 const OF_LABELS: f64 = 0.03;
 const OF_OTHERS: f64 = 0.001;
 /// A ridge is nearly as good as any when its best cell comes so many standard errors near that of all, those of the
-/// differences fold by fold: where folds agree on what is better, that is chosen. (In units of the standard error of the
-/// score itself, a half and one: riboflavin .279 and .263, but .263 is paid for by data with a few strong signals. So:
-/// .271, and nothing lost there.)
+/// differences fold by fold: where folds agree on what is better, that is chosen. (In units of the standard error of
+/// the score itself, a half and one: riboflavin .279 and .263, but .263 is paid for by data with a few strong signals.
+/// So: .271, and nothing lost there.)
 const CLOSE: f64 = 1.0;
 /// How a cell and its next, second and third neighbours count when means are smoothed (a regression gains
 /// nothing by it: riboflavin .271 with and .263 without, E8 1.9, -1.2, -0.1 and 0.2 % above the relaxed lasso with and
