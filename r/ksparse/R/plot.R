@@ -11,8 +11,14 @@ plot.ksparse <- function(x, type = c("path", "deviance"), label = TRUE, ...) {
 }
 
 draw_line <- function(x, y, ...) {
-  settings <- merged(list(x = x, y = y, type = "b", pch = 20), list(...))
+  settings <- merged(list(x = x, y = y, type = "b", pch = 20, xaxt = "n"), list(...))
   do.call(graphics::plot, settings)
+  whole_ticks(x, ...)
+}
+
+# k is a whole number, and its axis says so.
+whole_ticks <- function(k, ...) {
+  if (is.null(list(...)$xaxt)) graphics::axis(1L, at = unique(round(pretty(k))))
 }
 
 # Arguments of the caller in place of the usual ones.
@@ -30,8 +36,9 @@ draw_path <- function(beta, label, ...) {
   values <- t(as.matrix(beta[used, , drop = FALSE]))
   if (!any(used)) values <- matrix(0, length(k), 1L)
   settings <- merged(list(x = k, y = values, type = if (length(k) > 1L) "l" else "p", lty = 1, pch = 20,
-                               xlab = "k", ylab = ylab), list(...))
+                               xlab = "k", ylab = ylab, xaxt = "n"), list(...))
   do.call(graphics::matplot, settings)
+  whole_ticks(k, ...)
   graphics::abline(h = 0, col = "grey", lty = 3)
   if (label && any(used)) {
     last <- values[nrow(values), ]
@@ -54,8 +61,9 @@ draw_scores <- function(x, ...) {
   low <- cells$mean - cells$se
   high <- cells$mean + cells$se
   settings <- merged(list(x = cells$k, y = cells$mean, pch = 20, xlab = "k", ylab = x$measure,
-                               ylim = range(low, high, finite = TRUE)), list(...))
+                               ylim = range(low, high, finite = TRUE), xaxt = "n"), list(...))
   do.call(graphics::plot, settings)
+  whole_ticks(cells$k, ...)
   graphics::segments(cells$k, low, cells$k, high, col = "grey")
   graphics::abline(v = unique(c(x$k.min, x$k.1se)), lty = 3)
 }
