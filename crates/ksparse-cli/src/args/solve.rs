@@ -21,9 +21,9 @@ pub struct SolverArgs {
     #[command(flatten)]
     pub options: SolverOptions,
 
-    /// Stop when an iteration moves x by less than T ||x|| [default: 1e-4]; diht, sdiht: when the relative gap is at most
-    /// T, or neither side has moved by a tenth of that for 50 iterations [default: 1e-4]; exact: when the relative gap
-    /// is at most T [default: 1e-6]
+    /// Stop when an iteration moves x by less than T ||x|| [default: 1e-4]; diht, sdiht: when the relative gap is at
+    /// most T, or neither side has moved by a tenth of that for 50 iterations [default: 1e-4]; exact: when the relative
+    /// gap is at most T [default: 1e-6]
     #[arg(long, value_name = "T", value_parser = parse::non_negative, allow_hyphen_values = true)]
     pub tol: Option<f64>,
 

@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 /// scores to standard output. A prediction is a label, a number, or under the loss cox the logarithm of a risk.
 ///
 /// Columns are matched by name. A model without names takes columns by position, and so does one with names under
-/// --by-position: then there must be as many as the model was fitted on. svmlight data may lack columns, which are zero, and may have further ones, which are
-/// left out: they did not occur in training.
+/// --by-position: then there must be as many as the model was fitted on. svmlight data may lack columns, which are
+/// zero, and may have further ones, which are left out: they did not occur in training.
 #[derive(Debug, clap::Args)]
 pub struct PredictArgs {
     /// A model that `ksparse fit` or `ksparse path` wrote

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Rows are drawn at random, the same for the same seed. Where the target has classes (words, or at most 20 distinct
 /// whole numbers), every class has its share in both parts. The rows of a part keep their order, its file keeps format
-/// and compression: data.svm.xz becomes data.train.svm.xz and data.test.svm.xz. Files that are there already stay, unless
-/// they were named or --overwrite is given.
+/// and compression: data.svm.xz becomes data.train.svm.xz and data.test.svm.xz. Files that are there already stay,
+/// unless they were named or --overwrite is given.
 #[derive(Debug, clap::Args)]
 pub struct SplitArgs {
     #[command(flatten)]

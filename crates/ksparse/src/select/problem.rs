@@ -72,8 +72,8 @@ impl<'a> Problem<'a> {
         self.loss.check_target(self.target)
     }
 
-    /// `Err` where the squares of a column overflow, or those of a column or of the target are too small to be told from
-    /// zero: such a column would pass for an empty one.
+    /// `Err` where the squares of a column overflow, or those of a column or of the target are too small to be told
+    /// from zero: such a column would pass for an empty one.
     fn check_units(&self) -> Result<()> {
         const SMALLEST: f64 = f64::MIN_POSITIVE / f64::EPSILON;
         const LARGEST: f64 = 1e150;

@@ -188,8 +188,8 @@ fn search_on(run: &mut Run, set: &[usize], at: &Iterate) -> Result<(Iterate, Opt
     }
 }
 
-/// The point with its vacant places filled as slopes have it, where that lowers f: where f does not bend, as Huber's loss
-/// at 0, a model of it promises nothing.
+/// The point with its vacant places filled as slopes have it, where that lowers f: where f does not bend, as Huber's
+/// loss at 0, a model of it promises nothing.
 fn filled(run: &Run, at: &Iterate) -> Result<Option<Iterate>> {
     let vacant = run.budget.k.saturating_sub(run.budget.counted(&at.support));
     if vacant == 0 {

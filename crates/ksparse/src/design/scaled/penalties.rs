@@ -19,7 +19,8 @@ impl<D: Design> Scaled<D> {
     /// let x = Dense::from_columns(2, 2, vec![1.0, 1.0, 1.0, -1.0])?;
     /// let scaled = Scaled::new(&x, vec![0.0; 2], vec![1.0; 2])?.with_penalty_factors(&[1.0, 3.0])?;
     /// let risk = Risk::new(&scaled, &[2.0, 0.0], Squared::default())?.with_ridge(1.0)?;
-    /// let model = risk.model(&Auto::default().fit(&risk, &Sparsity::new(2))?).unscaled(scaled.centre(), scaled.scale());
+    /// let solution = Auto::default().fit(&risk, &Sparsity::new(2))?;
+    /// let model = risk.model(&solution).unscaled(scaled.centre(), scaled.scale());
     /// // 1 / (1 + lambda c) with c = 1 and c = 3
     /// assert!((model.coefficients[0] - 0.5).abs() < 1e-9 && (model.coefficients[1] - 0.25).abs() < 1e-9);
     /// # Ok::<(), ksparse::Error>(())

@@ -153,8 +153,8 @@ impl Packed {
         }
     }
 
-    /// The products of the columns, each in part at `[b k + a]` and in part at `[a k + b]`: a pair stands as it does in a
-    /// row. `None` where columns are in several panels.
+    /// The products of the columns, each in part at `[b k + a]` and in part at `[a k + b]`: a pair stands as it does in
+    /// a row. `None` where columns are in several panels.
     pub fn gram(&self, weights: &[f64], k: usize) -> Option<Vec<f64>> {
         let [blocks] = &*self.panels else { return None };
         let products = self.nnz as f64 * self.nnz as f64 / (2 * self.nrows).max(1) as f64;
@@ -181,8 +181,8 @@ impl Packed {
     }
 }
 
-/// Adds the products of the entries of a row, each of a pair once, where the first of them says: the work is the squares
-/// of the row lengths, not k^2 merges.
+/// Adds the products of the entries of a row, each of a pair once, where the first of them says: the work is the
+/// squares of the row lengths, not k^2 merges.
 #[inline(always)]
 pub(super) fn add_outer<I: Copy + Into<u32>>(w: f64, columns: &[I], values: &[f64], k: usize, table: &mut [f64]) {
     if w == 0.0 {
