@@ -37,8 +37,11 @@ fn exact_proves_what_it_returns() {
     assert_eq!(names[7..], ["bound", "gap"]);
     assert!((0..table[0].len()).all(|row| table[7][row] <= table[1][row]));
     assert!(bench.read("gap.svg").starts_with("<svg"));
-    let text = bench.ok("fit labels.csv -k 2 --lambda 0.1 --solver exact");
-    assert!(text.contains("proven optimal"), "{text}");
+    // Least squares of full rank need no ridge.
+    for line in ["fit labels.csv -k 2 --lambda 0.1 --solver exact", "fit data.csv -k 3 --solver exact"] {
+        let text = bench.ok(line);
+        assert!(text.contains("proven optimal"), "{text}");
+    }
 }
 
 /// Branch and bound that may stop at half of f has not proven what it stopped at.
@@ -60,7 +63,7 @@ fn what_cannot_be_bounded_is_said() {
     let bench = Bench::with_data();
     for (words, hint) in [
         ("fit data.csv -k 3 --certify", "--lambda"),
-        ("fit data.csv -k 3 --solver exact", "--lambda"),
+        ("fit labels.csv -k 2 --lambda 0 --solver exact", "--lambda"),
         ("fit data.csv -k 3 --lambda 0.1 --plot-gap gap.svg", "--certify"),
         ("fit -k 3 --lambda 0.1 --certify data.csv", "write --certify last"),
         ("fit data.csv -k 3 --lambda 0.1 --certify -1", "0 or more"),

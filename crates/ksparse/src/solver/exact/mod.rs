@@ -119,7 +119,7 @@ impl Solver for Exact {
                 return run.finish(best, Status::Stopped);
             }
             let deadline = self.limits.time_limit.and_then(|limit| started.checked_add(limit));
-            let tree = Tree::new(dual, &levels, quadratic, self.limits.tolerance).until(deadline);
+            let tree = Tree::new(dual, &levels, quadratic, self.limits.tolerance).until(deadline, &self.limits.cancel);
             self.search(run, tree, best, |support| {
                 let zeros = vec![0.0; support.len()];
                 refit(support, zeros)
@@ -184,7 +184,8 @@ impl Exact {
             let proven = bound >= tree.enough;
             run.borrow_mut().dual = Some(bound);
             run.borrow_mut().iterations = nodes;
-            let limit = ended.get().or_else(|| run.borrow_mut().poll(&best, 0, None));
+            let cancelled = self.limits.cancel.is_set().then_some(Status::Stopped);
+            let limit = ended.get().or(cancelled).or_else(|| run.borrow_mut().poll(&best, 0, None));
             // A row for what is new: a better fit, a bound noticeably higher, the end.
             let higher = recorded.is_none_or(|r| bound - r > 0.02 * (best.value - r));
             if higher || best.value < before.value || proven || limit.is_some() {

@@ -1,6 +1,7 @@
 //! A node of the tree: decisions, the relaxation under them, what it says about the rest.
 
 use super::moments::Quadratic;
+use crate::cancel::Cancel;
 use crate::dual::{Drift, Dual};
 use crate::objective::{Objective, Risk};
 use crate::relaxation::part::{Moments, Sampled};
@@ -52,6 +53,8 @@ pub(super) struct Tree<'a> {
     quadratic: Option<Quadratic>,
     /// When to be content with the bounds at hand: they hold wherever a relaxation stops.
     deadline: Option<Instant>,
+    /// Asked inside relaxations on any thread.
+    cancel: Cancel,
     /// The last relaxations took so long that somebody may want to interrupt the next.
     slow: bool,
     tolerance: f64,
@@ -62,13 +65,13 @@ pub(super) struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     pub fn new(dual: Dual<'a>, levels: &'a [Risk<'a>], quadratic: Option<Quadratic>, tolerance: f64) -> Self {
-        let (deadline, slow, unknown) = (None, false, f64::INFINITY);
-        Self { dual, levels, quadratic, deadline, slow, tolerance, incumbent: unknown, enough: unknown }
+        let (deadline, cancel, slow, unknown) = (None, Cancel::NEVER, false, f64::INFINITY);
+        Self { dual, levels, quadratic, deadline, cancel, slow, tolerance, incumbent: unknown, enough: unknown }
     }
 
-    /// The same with a time to end at.
-    pub fn until(self, deadline: Option<Instant>) -> Self {
-        Self { deadline, ..self }
+    /// The same with a time to end at, and a token.
+    pub fn until(self, deadline: Option<Instant>, cancel: &Cancel) -> Self {
+        Self { deadline, cancel: cancel.clone(), ..self }
     }
 
     /// The value of the best fit known.
@@ -100,7 +103,9 @@ impl<'a> Tree<'a> {
         let children = if self.slow {
             [Decision::In, Decision::Out].map(|decision| child(decision, interrupted))
         } else {
-            rayon::join(|| child(Decision::In, &|| false), || child(Decision::Out, &|| false)).into()
+            // One of them may turn out to take long.
+            let cancelled = || tree.cancel.is_set();
+            rayon::join(|| child(Decision::In, &cancelled), || child(Decision::Out, &cancelled)).into()
         };
         self.slow = started.elapsed() > SLOW;
         children.into()
