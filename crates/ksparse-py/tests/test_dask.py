@@ -99,7 +99,14 @@ def here(X, y, edges, k, standardize=False):
     parts = [
         _partitions.prepare(X[a:b], y[a:b], None, None, kd.numbers) for a, b in zip(edges, edges[1:])
     ]
-    problem = {"loss": "squared", "loss_parameter": None, "alpha": 0.0, "intercept": True, "standardize": standardize}
+    problem = {
+        "loss": "squared",
+        "loss_parameter": None,
+        "alpha": 0.0,
+        "intercept": True,
+        "standardize": standardize,
+        "penalty_factors": None,
+    }
     search = kd.SparseLinearRegression(k, solver="working-set")._search(X.shape[1])
     return _core.fit_shards(HereRounds(parts, ("squared", None)), problem, search, k)
 
