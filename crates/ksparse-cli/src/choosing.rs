@@ -43,10 +43,6 @@ pub struct Made {
 impl Request {
     /// Chooses. A solver of the user's own is used for every cell, and given ridges serve both ends.
     pub fn choose(&self, prepared: &Prepared, solver: &dyn Solver, screen: Screen) -> Result<Made> {
-        if prepared.groups.is_some() {
-            let message = "--groups needs a k: cross-validation over groups takes -k 1:20 --cv 5";
-            return Err(Failure::Input(message.to_string()));
-        }
         let deal = self.folds.unwrap_or(Deal::of(prepared.task.y.len()));
         let folds = dealt(prepared, deal, self.seed)?;
         self.metric.check(&*prepared.task.loss)?;

@@ -144,6 +144,20 @@ impl<'a> Fitted<'a> {
         self
     }
 
+    /// The columns that a bound holds back, where there are bounds.
+    pub fn at_bounds(&self) -> Option<&[usize]> {
+        self.held_back.as_deref()
+    }
+
+    /// The same for people.
+    pub fn add_bounds(&self, facts: &mut Facts) {
+        if let Some(held) = &self.held_back {
+            let name = |&j: &usize| self.prepared.data.feature_name(j).map_or((j + 1).to_string(), str::to_string);
+            let names = held.iter().map(name).collect::<Vec<_>>().join(", ");
+            facts.add("at bounds", if held.is_empty() { "no coefficient".to_string() } else { names });
+        }
+    }
+
     /// The names of the columns in use, if columns have names.
     pub fn feature_names(&self) -> Option<Vec<&str>> {
         self.prepared.data.table.names.as_ref()?;
@@ -174,7 +188,7 @@ impl<'a> Fitted<'a> {
             status_text: in_words(self.status, &model.solver),
             bound: self.bound,
             communication: self.shards,
-            at_bounds: self.held_back.as_deref(),
+            at_bounds: self.at_bounds(),
             seconds: times.fit,
             read_seconds: times.read,
             n: model.n,
@@ -202,11 +216,7 @@ impl<'a> Fitted<'a> {
         for (name, value) in self.bound.iter().flat_map(|bound| bound.facts(self.model.k)) {
             facts.add(name, value);
         }
-        if let Some(held) = &self.held_back {
-            let name = |&j: &usize| self.prepared.data.feature_name(j).map_or((j + 1).to_string(), str::to_string);
-            let names = held.iter().map(name).collect::<Vec<_>>().join(", ");
-            facts.add("at bounds", if held.is_empty() { "no coefficient".to_string() } else { names });
-        }
+        self.add_bounds(&mut facts);
         facts.add("data", format!("{}, read in {}", self.prepared.data.shape(), seconds(times.read)));
         if let Some(shards) = &self.shards {
             let Shards { shards: files, rounds, passes, .. } = *shards;

@@ -103,7 +103,7 @@ fn gaps(report: &PathReport, cells: &[&Cell], lambda: f64) -> Vec<Option<f64>> {
     let Ok(risk) = report.training.risk.reridged(lambda) else { return vec![None; cells.len()] };
     let options = CertifyOptions { time_limit: Some(ONE_GAP), precision: 1e-3, ..CertifyOptions::default() };
     let gap = |cell: &&Cell| {
-        if lambda <= 0.0 || started.elapsed() > ALL_GAPS {
+        if lambda <= 0.0 || report.training.bounded() || started.elapsed() > ALL_GAPS {
             return None;
         }
         let sparsity = report.prepared.sparsity(cell.k);

@@ -97,6 +97,8 @@ struct ChosenJson<'a> {
     index: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     feature_names: Option<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_bounds: Option<&'a [usize]>,
     #[serde(flatten)]
     whole: Option<WholeJson<'a>>,
 }
@@ -162,6 +164,7 @@ impl PathReport<'_> {
             score: choice.score,
             index: choice.index,
             feature_names: self.chosen.as_ref().and_then(Fitted::feature_names),
+            at_bounds: self.chosen.as_ref().and_then(Fitted::at_bounds),
             whole: self.made.map(WholeJson::new),
         });
         let object = PathJson {
@@ -223,6 +226,7 @@ impl PathReport<'_> {
                     None if many_lambdas => facts.add("lambda", significant(cell.lambda)),
                     None => (),
                 }
+                fitted.add_bounds(&mut facts);
             }
             _ => facts.add("chosen", "none: say how with --cv N or --criterion NAME"),
         }

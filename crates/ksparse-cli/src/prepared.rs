@@ -1,5 +1,6 @@
 //! Everything a fit needs before a solver is called: data, task, ridge, columns to keep, groups.
 
+use crate::args::bounds::BoundArgs;
 use crate::args::data::ReadingArgs;
 use crate::args::device::DeviceArgs;
 use crate::args::loss::LossArgs;
@@ -10,6 +11,7 @@ use crate::report::count;
 use crate::screen::Screen;
 use ksparse::Sparsity;
 use ksparse::design::Design;
+use ksparse::objective::Bounds;
 use ksparse::select::Problem;
 use ksparse::sparsity::Partition;
 use ksparse_io::Table;
@@ -25,6 +27,8 @@ pub struct Prepared {
     pub penalty_factors: Option<Vec<f64>>,
     pub keep: Vec<usize>,
     pub groups: Option<Arc<Partition>>,
+    /// What the coefficients of the columns may be.
+    bounds: Option<Bounds>,
     /// The column of offsets, as it was named.
     pub offset: Option<String>,
     pub intercept: bool,
@@ -56,11 +60,18 @@ impl Prepared {
             penalty_factors,
             keep,
             groups,
+            bounds: None,
             offset,
             intercept: !loss.no_intercept,
             standardize: loss.standardize,
             there: None,
         })
+    }
+
+    /// With bounds on the coefficients, if any were given.
+    pub fn within(mut self, bounds: &BoundArgs) -> Result<Self> {
+        self.bounds = bounds.of(&self.data.table)?;
+        Ok(self)
     }
 
     /// With the matrix where it was asked for.
@@ -81,6 +92,8 @@ impl Prepared {
             intercept: self.intercept,
             standardize: self.standardize,
             penalty_factors: self.penalty_factors.as_deref(),
+            groups: self.groups.as_deref(),
+            bounds: self.bounds.as_ref(),
             ..Problem::new(self.design(), &self.task.y, &*self.task.loss)
         }
     }
@@ -92,8 +105,7 @@ impl Prepared {
 
     /// k, or the number of columns (or groups) if that is less.
     pub fn at_most_all(&self, k: usize, screen: Screen) -> usize {
-        let columns = self.data.table.ncols();
-        let all = self.groups.as_ref().map_or(columns - self.keep.len(), |groups| groups.count(columns, &self.keep));
+        let all = self.problem().units(&self.keep);
         let what = if self.groups.is_some() { "group" } else { "column" };
         if k > all {
             let free = if self.keep.is_empty() { "" } else { " beside those kept" };

@@ -1,6 +1,6 @@
 //! How far a fit can be from the best model of its size.
 
-use crate::options::Search;
+use crate::options::{Constraint, Search};
 use crate::problem::Data;
 use crate::supervise::{Watch, supervise};
 use ksparse::certificate::{Certificate, CertifyOptions, certify as search_bound};
@@ -36,7 +36,7 @@ pub fn certify<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let view = data.view()?;
-    let sparsity = search.sparsity(k)?;
+    let (sparsity, unbounded) = (search.sparsity(k)?, Constraint::default());
     let model = LinearModel { support: model.0, coefficients: model.1, intercept: model.2 };
     let cancel = Cancel::new();
     let time_limit = search.time_limit()?;
@@ -44,7 +44,7 @@ pub fn certify<'py>(
         CertifyOptions { tolerance, max_epochs, time_limit, cancel: cancel.clone(), ..CertifyOptions::default() };
     let found = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design.design()?;
-        let training = view.rest.over(&*design).on_all_rows()?;
+        let training = view.rest.over(&*design, &unbounded).on_all_rows()?;
         let risk = training.risk.reridged(alpha)?;
         search_bound(&risk, &sparsity, &training.start(&model), &options, &mut |_| watch.go_on())
     })?;

@@ -9,7 +9,7 @@ use crate::supervise::{Cell, supervise};
 use ksparse::select::{
     Choose, Chosen, Criterion, CvProgress, Deal, Edge, Predictor, Problem, Refits, Resampled, Rule, ranges,
 };
-use ksparse::{Cancel, Error, Grid, LinearModel, Sparsity};
+use ksparse::{Cancel, Error, Grid, LinearModel};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -72,7 +72,7 @@ pub fn choose_model<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = Cancel::new();
     let (choose, solver) = (comparison.choose(&search, &cancel)?, search.solver(&cancel)?);
-    let splits = outcome::splits(&splits)?;
+    let (splits, constraint) = (outcome::splits(&splits)?, search.constraint()?);
     let mut views = data.iter().map(Data::view).collect::<PyResult<Vec<_>>>()?;
     let Some(first) = views.pop() else { return Err(PyValueError::new_err("there is nothing to fit")) };
     let (matrix, mut rests) = (first.design, vec![first.rest]);
@@ -91,7 +91,7 @@ pub fn choose_model<'py>(
     };
     let done = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = matrix.design()?;
-        let problems: Vec<Problem> = rests.iter().map(|rest| rest.over(&*design)).collect();
+        let problems: Vec<Problem> = rests.iter().map(|rest| rest.over(&*design, &constraint)).collect();
         let mut report = |at: &CvProgress| {
             let cell =
                 Cell { k: at.path.k, lambda: at.path.lambda, fold: at.fold, done: at.path.done, total: at.path.total };
@@ -99,26 +99,28 @@ pub fn choose_model<'py>(
         };
         let own: Option<&ksparse::select::OwnScore> = if scorer.is_some() { Some(&own) } else { None };
         let chosen = choose.solve(&problems, &splits, own, &*solver, &mut report)?;
-        let sparsity = Sparsity::new(chosen.k).keep(search.keep.iter().copied());
-        let mut bounds = Vec::with_capacity(problems.len());
-        let mut paths = Vec::with_capacity(problems.len());
+        let mut beside = Vec::with_capacity(problems.len());
         for (problem, predictor) in problems.iter().zip(&chosen.predictors) {
             let training = problem.on_all_rows()?;
             let risk = training.risk.reridged(chosen.refit)?;
-            // A bound is never worth failing a fit for.
-            bounds.push(bound::of(&risk, &sparsity, &predictor.solution, certify, watch).unwrap_or(0.0));
-            paths.push(predictor.path.iter().map(|(_, solution)| training.model(solution)).collect::<Vec<_>>());
+            let (solution, sparsity) = (&predictor.solution, problem.sparsity(chosen.k, &search.keep));
+            beside.push(Beside {
+                // A bound is never worth failing a fit for.
+                bound: bound::of(&risk, &sparsity, solution, certify, watch).unwrap_or(0.0),
+                path: predictor.path.iter().map(|(_, solution)| training.model(solution)).collect(),
+                held: training.held_back(chosen.refit, solution)?,
+            });
         }
-        Ok((chosen, bounds, paths))
+        Ok((chosen, beside))
     });
     if let Some(error) = raised.into_inner().ok().flatten() {
         return Err(error);
     }
-    let (chosen, bounds, paths) = done?;
+    let (chosen, beside) = done?;
     let out = table(py, &chosen)?;
     let predictors = PyList::empty(py);
-    for ((predictor, bound), path) in chosen.predictors.into_iter().zip(bounds).zip(paths) {
-        predictors.append(described(py, predictor, bound, path)?)?;
+    for (predictor, beside) in chosen.predictors.into_iter().zip(beside) {
+        predictors.append(described(py, predictor, beside)?)?;
     }
     out.set_item("predictors", predictors)?;
     Ok(out)
@@ -166,16 +168,17 @@ pub fn choose_by_criterion<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = Cancel::new();
     let (view, solver, limit) = (data.view()?, search.solver(&cancel)?, search.time_limit()?);
-    let criterion = Criterion::by_name(name).map_err(to_py)?;
+    let (criterion, constraint) = (Criterion::by_name(name).map_err(to_py)?, search.constraint()?);
     let (choice, solved, models) = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design.design()?;
-        let training = view.rest.over(&*design).on_all_rows()?;
-        let columns = training.risk.features().saturating_sub(search.keep.len());
-        let from_data = || ranges::first_ks(ranges::largest_k(&training.risk, columns).min(MOST_PRICED));
+        let problem = view.rest.over(&*design, &constraint);
+        let (training, units) = (problem.on_all_rows()?, problem.units(&search.keep));
+        let from_data = || ranges::first_ks(ranges::largest_k(&training.risk, units).min(MOST_PRICED));
         let mut grid = Grid::over(ks.unwrap_or_else(from_data), alphas).keep(search.keep.iter().copied());
+        grid.path.groups.clone_from(&constraint.groups);
         grid.path.time_limit = limit;
         grid.path.cancel = cancel.clone();
-        let solved = grid.solve(&training.risk, &*solver, &mut |at| {
+        let solved = grid.solve_under(&|lambda| training.objective(lambda), &*solver, &mut |at| {
             let cell = Cell { k: at.k, lambda: at.lambda, fold: None, done: at.done, total: at.total };
             watch.ask(&at.solver, Some(cell))
         })?;
@@ -196,6 +199,12 @@ pub fn choose_by_criterion<'py>(
     }
     out.set_item("cells", list)?;
     Ok(out)
+}
+
+/// What a criterion adds to minus twice a log-likelihood of n rows, for s of p coordinates in use.
+#[pyfunction]
+pub fn criterion_penalty(name: &str, n: f64, p: usize, s: usize) -> PyResult<f64> {
+    Criterion::by_name(name).and_then(|criterion| criterion.penalty(n, p, s, false)).map_err(to_py)
 }
 
 /// Calls the scorer, on whatever thread this is.
@@ -241,16 +250,22 @@ fn table<'py>(py: Python<'py>, chosen: &Chosen) -> PyResult<Bound<'py, PyDict>> 
     Ok(out)
 }
 
-/// One linear predictor of the choice.
-fn described<'py>(
-    py: Python<'py>,
-    predictor: Predictor,
+/// What belongs to a linear predictor of the choice.
+struct Beside {
     bound: f64,
-    models: Vec<LinearModel>,
-) -> PyResult<Bound<'py, PyDict>> {
+    /// The models of its path.
+    path: Vec<LinearModel>,
+    held: Option<Vec<usize>>,
+}
+
+/// One linear predictor of the choice.
+fn described<'py>(py: Python<'py>, predictor: Predictor, beside: Beside) -> PyResult<Bound<'py, PyDict>> {
     let Predictor { model, solution, frequencies, resampled, path, alternatives, .. } = predictor;
     let out = outcome::model(py, solution, model)?;
-    out.set_item("lower_bound", bound)?;
+    out.set_item("lower_bound", beside.bound)?;
+    if let Some(held) = beside.held {
+        out.set_item("at_bounds", indices(py, held))?;
+    }
     out.set_item("frequencies", frequencies.into_pyarray(py))?;
     if let Some(Resampled { frequencies, average }) = resampled {
         out.set_item("resampled_frequencies", frequencies.into_pyarray(py))?;
@@ -264,7 +279,7 @@ fn described<'py>(
     }
     out.set_item("alternatives", others)?;
     let steps = PyList::empty(py);
-    for ((k, solution), model) in path.into_iter().zip(models) {
+    for ((k, solution), model) in path.into_iter().zip(beside.path) {
         steps.append((k, outcome::model(py, solution, model)?))?;
     }
     out.set_item("path", steps)?;

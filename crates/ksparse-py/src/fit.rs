@@ -1,17 +1,14 @@
 //! Fits: one, or a whole grid on all rows or on some.
 
 use crate::bound;
-use crate::error::to_py;
 use crate::options::Search;
 use crate::outcome;
 use crate::problem::Data;
 use crate::supervise::{Cell, Watch, supervise};
-use ksparse::objective::{Bounds, Boxed};
 use ksparse::path::PathProgress;
 use ksparse::select::Problem;
-use ksparse::{Cancel, Grid, LinearModel, Objective, Result, Solution, Solver};
+use ksparse::{Cancel, Grid, LinearModel, Result, Solution, Solver};
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rayon::prelude::*;
@@ -19,7 +16,7 @@ use rayon::prelude::*;
 /// Fits one model with at most `k` coefficients beside those kept. `start` is the support, the coefficients and the
 /// intercept of an earlier model of the same columns; `certify` is how many epochs to spend on a lower bound.
 #[pyfunction]
-#[pyo3(signature = (data, search, k, alpha, start=None, callback=None, certify=0, bounds=None))]
+#[pyo3(signature = (data, search, k, alpha, start=None, callback=None, certify=0))]
 #[allow(clippy::too_many_arguments)]
 pub fn fit<'py>(
     py: Python<'py>,
@@ -30,22 +27,19 @@ pub fn fit<'py>(
     start: Option<(Vec<usize>, Vec<f64>, f64)>,
     callback: Option<Py<PyAny>>,
     certify: usize,
-    bounds: Option<Sides<'py>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = Cancel::new();
     let (view, solver) = (data.view()?, search.solver(&cancel)?);
-    let sparsity = search.sparsity(k)?;
-    let bounds = within(&search, bounds.as_ref())?;
+    let (sparsity, constraint) = (search.sparsity(k)?, search.constraint()?);
     let start = start.map(|(support, coefficients, intercept)| LinearModel { support, coefficients, intercept });
     let (solution, model, bound, held) = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design.design()?;
-        let training = view.rest.over(&*design).on_all_rows()?;
+        let training = view.rest.over(&*design, &constraint).on_all_rows()?;
         let risk = training.risk.reridged(alpha)?;
         let start = start.as_ref().map(|model| training.start(model));
-        let boxed = bounds.as_ref().map(|bounds| Boxed::new(&risk, training.bounds(bounds))).transpose()?;
-        let objective: &dyn Objective = boxed.as_ref().map_or(&risk, |boxed| boxed);
-        let solution = solver.solve(objective, &sparsity, start.as_ref(), &mut |progress| watch.ask(progress, None))?;
-        let held = boxed.map(|boxed| boxed.held_back(&solution)).transpose()?;
+        let objective = training.objective(alpha)?;
+        let solution = solver.solve(&*objective, &sparsity, start.as_ref(), &mut |at| watch.ask(at, None))?;
+        let held = training.held_back(alpha, &solution)?;
         let model = training.model(&solution);
         // A bound is never worth failing a fit for.
         let bound = bound::of(&risk, &sparsity, &solution, certify, watch).unwrap_or(0.0);
@@ -59,23 +53,10 @@ pub fn fit<'py>(
     Ok(out)
 }
 
-/// Lower and upper bounds of the columns.
-pub type Sides<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
-
-/// The bounds, which only one solver keeps to.
-pub fn within(search: &Search, bounds: Option<&Sides<'_>>) -> PyResult<Option<Bounds>> {
-    let Some((lower, upper)) = bounds else { return Ok(None) };
-    if search.name() != "auto" {
-        let message = "bounds on coefficients take solver='auto', which refits every model within them.";
-        return Err(PyValueError::new_err(message));
-    }
-    Bounds::new(lower.as_slice()?.to_vec(), upper.as_slice()?.to_vec()).map(Some).map_err(to_py)
-}
-
 /// For each of the lists of `rows` (`None`: all rows), for each alpha (descending), for each k (ascending): a fitted
 /// model.
 #[pyfunction]
-#[pyo3(signature = (data, search, ks, alphas, rows=None, callback=None))]
+#[pyo3(signature = (data, search, ks, alphas, rows=None, callback=None, stop_at=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn grids<'py>(
     py: Python<'py>,
@@ -85,11 +66,14 @@ pub fn grids<'py>(
     alphas: Vec<f64>,
     rows: Option<Vec<PyReadonlyArray1<'py, i64>>>,
     callback: Option<Py<PyAny>>,
+    stop_at: Option<f64>,
 ) -> PyResult<Bound<'py, PyList>> {
     let cancel = Cancel::new();
     let (view, solver) = (data.view()?, search.solver(&cancel)?);
     let mut grid = Grid::over(ks, alphas).keep(search.keep.iter().copied());
-    grid.path.groups = search.groups()?;
+    let constraint = search.constraint()?;
+    grid.path.groups.clone_from(&constraint.groups);
+    grid.path.enough = stop_at;
     grid.path.time_limit = search.time_limit()?;
     grid.path.cancel = cancel.clone();
     let parts: Vec<Option<Vec<usize>>> = match rows {
@@ -98,7 +82,7 @@ pub fn grids<'py>(
     };
     let solved = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design.design()?;
-        let problem = view.rest.over(&*design);
+        let problem = view.rest.over(&*design, &constraint);
         let folds = parts.into_par_iter().enumerate();
         folds.map(|(fold, rows)| solve(&problem, fold, rows, &grid, &*solver, watch)).collect::<Result<Vec<_>>>()
     })?;
@@ -136,7 +120,7 @@ fn solve(
         let PathProgress { k, lambda, done, total, .. } = *path;
         watch.ask(&path.solver, Some(Cell { k, lambda, fold: held_out, done, total }))
     };
-    let solved = grid.solve(&training.risk, solver, &mut report)?;
+    let solved = grid.solve_under(&|lambda| training.objective(lambda), solver, &mut report)?;
     let with_model = |solution: Solution| {
         let model = training.model(&solution);
         (solution, model)

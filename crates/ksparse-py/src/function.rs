@@ -6,9 +6,9 @@
 //! it back, and is raised as it was; one of the callback, which can only ask to stop, is kept aside.
 
 use crate::error::to_py;
-use crate::options::Search;
+use crate::options::{Constraint, Search};
 use crate::outcome;
-use ksparse::objective::{BlockCost, FromGradients, Hessian, Objective, Point, Profile};
+use ksparse::objective::{BlockCost, Boxed, FromGradients, Hessian, Objective, Point, Profile};
 use ksparse::restricted::{Line, PointByPoint, Restricted, Second, SupportHessian};
 use ksparse::solver::Solution;
 use ksparse::{Cancel, Error, MatrixMut, Path, Progress, Result, SparseRef};
@@ -57,31 +57,37 @@ pub fn minimize<'py>(
     function.check_size()?;
     let solver = search.solver(&Cancel::NEVER)?;
     let objective = Function::new(function);
-    let sparsity = search.sparsity(k)?;
+    let (sparsity, bounds) = (search.sparsity(k)?, search.constraint()?.bounds);
+    let boxed = bounds.map(|bounds| Boxed::new(&objective, bounds)).transpose().map_err(to_py)?;
+    let minimised: &dyn Objective = boxed.as_ref().map_or(&objective, |boxed| boxed);
     let start = start.map(|(support, coefficients)| Solution::guess(support, coefficients));
     let found = py.detach(|| {
         solver
-            .solve(&objective, &sparsity, start.as_ref(), &mut |progress| objective.ask(callback.as_ref(), k, progress))
+            .solve(minimised, &sparsity, start.as_ref(), &mut |progress| objective.ask(callback.as_ref(), k, progress))
     });
     outcome::solution(py, objective.settle(found)?)
 }
 
 /// Minimises a function for each k (ascending), each from its neighbours.
 #[pyfunction]
-#[pyo3(signature = (function, search, ks, callback=None))]
+#[pyo3(signature = (function, search, ks, callback=None, stop_at=None))]
 pub fn minimize_path<'py>(
     py: Python<'py>,
     function: Callables,
     search: Search<'py>,
     ks: Vec<usize>,
     callback: Option<Py<PyAny>>,
+    stop_at: Option<f64>,
 ) -> PyResult<Bound<'py, PyList>> {
     function.check_size()?;
     let solver = search.solver(&Cancel::NEVER)?;
     let objective = Function::new(function);
-    let path = Path { groups: search.groups()?, ..Path::over(ks).keep(search.keep.iter().copied()) };
+    let Constraint { groups, bounds } = search.constraint()?;
+    let boxed = bounds.map(|bounds| Boxed::new(&objective, bounds)).transpose().map_err(to_py)?;
+    let minimised: &dyn Objective = boxed.as_ref().map_or(&objective, |boxed| boxed);
+    let path = Path { groups, enough: stop_at, ..Path::over(ks).keep(search.keep.iter().copied()) };
     let found = py.detach(|| {
-        path.solve(&objective, &*solver, &mut |progress| objective.ask(callback.as_ref(), progress.k, &progress.solver))
+        path.solve(minimised, &*solver, &mut |progress| objective.ask(callback.as_ref(), progress.k, &progress.solver))
     });
     let out = PyList::empty(py);
     for solution in objective.settle(found)?.solutions {

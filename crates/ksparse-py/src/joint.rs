@@ -2,19 +2,15 @@
 
 use crate::design::Reading;
 use crate::error::to_py;
-use crate::fit::{Sides, within};
-use crate::options::Search;
+use crate::options::{Constraint, Search};
 use crate::outcome::{self, Rows, indices};
 use crate::supervise::{Cell, supervise};
 use ksparse::loss::{Baseline, Survival, Ties};
-use ksparse::objective::Boxed;
 use ksparse::select::{self, CvProgress, JointProblem, JointValidation, Metric, Observed, Rule};
-use ksparse::sparsity::Partition;
-use ksparse::{Cancel, LinearModel, Objective, Solution};
+use ksparse::{Cancel, LinearModel, Solution};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::collections::BTreeSet;
 
 /// Data and what was observed, read from a dictionary with these keys; which of them counts is a matter of `kind`.
 #[derive(FromPyObject)]
@@ -82,11 +78,7 @@ impl JointData<'_> {
 }
 
 impl Held<'_> {
-    fn problem<'b>(
-        &'b self,
-        design: &'b dyn ksparse::design::Design,
-        groups: Option<&'b Partition>,
-    ) -> JointProblem<'b> {
+    fn problem<'b>(&'b self, design: &'b dyn ksparse::design::Design, constraint: &'b Constraint) -> JointProblem<'b> {
         let observed = match (self.survival, &self.classes, self.responses) {
             (Some(survival), ..) => Observed::Survival(Survival { strata: self.strata.as_deref(), ..survival }),
             (None, Some(of), _) if self.ordered => Observed::Ordered { of, count: self.count },
@@ -98,7 +90,8 @@ impl Held<'_> {
             intercept: self.intercept,
             standardize: self.standardize,
             penalty_factors: self.penalty_factors,
-            groups,
+            groups: constraint.groups.as_deref(),
+            bounds: constraint.bounds.as_ref(),
             ..JointProblem::new(design, observed)
         }
     }
@@ -118,7 +111,7 @@ impl Beside {
 
 /// Fits models of at most `k` columns beside those kept, one per output.
 #[pyfunction]
-#[pyo3(signature = (data, search, k, alpha, callback=None, bounds=None))]
+#[pyo3(signature = (data, search, k, alpha, callback=None))]
 pub fn fit_joint<'py>(
     py: Python<'py>,
     data: JointData<'py>,
@@ -126,27 +119,19 @@ pub fn fit_joint<'py>(
     k: usize,
     alpha: f64,
     callback: Option<Py<PyAny>>,
-    bounds: Option<Sides<'py>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let bounds = within(&search, bounds.as_ref())?;
     let cancel = Cancel::new();
     let (held, solver, view) = (data.held()?, search.solver(&cancel)?, data.design.view()?);
-    let groups = search.groups()?;
+    let constraint = search.constraint()?;
     let (solution, models, beside, held) = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design()?;
-        let problem = held.problem(&*design, groups.as_deref());
+        let problem = held.problem(&*design, &constraint);
         let training = problem.on_all_rows()?;
-        let (risk, sparsity) = (training.risk.reridged(alpha)?, problem.sparsity(k, &search.keep));
-        let boxed = bounds.as_ref().map(|bounds| Boxed::new(&risk, training.bounds(bounds))).transpose()?;
-        let objective: &dyn Objective = boxed.as_ref().map_or(&risk, |boxed| boxed);
-        let solution = solver.solve(objective, &sparsity, None, &mut |progress| watch.ask(progress, None))?;
+        let (objective, sparsity) = (training.objective(alpha)?, problem.sparsity(k, &search.keep));
+        let solution = solver.solve(&*objective, &sparsity, None, &mut |progress| watch.ask(progress, None))?;
         let models = training.models(&solution);
         let beside = Beside::of(&problem, &models[0])?;
-        // Of coordinates, those of a column are neighbours, and intercepts the last.
-        let held = boxed.map(|boxed| boxed.held_back(&solution)).transpose()?.map(|held| {
-            let columns = held.into_iter().map(|at| at / problem.outputs()).filter(|&j| j < problem.design.ncols());
-            columns.collect::<BTreeSet<usize>>().into_iter().collect::<Vec<usize>>()
-        });
+        let held = training.held_back(alpha, &solution)?;
         Ok((solution, models, beside, held))
     })?;
     let out = described(py, solution, models, beside)?;
@@ -173,7 +158,7 @@ pub fn choose_joint<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = Cancel::new();
     let (held, solver, view) = (data.held()?, search.solver(&cancel)?, data.design.view()?);
-    let groups = search.groups()?;
+    let constraint = search.constraint()?;
     let validation = JointValidation {
         ks,
         lambdas: alphas,
@@ -183,9 +168,9 @@ pub fn choose_joint<'py>(
         cancel: cancel.clone(),
     };
     let splits = outcome::splits(&splits)?;
-    let (chosen, beside) = supervise(py, search.threads, callback, &cancel, |watch| {
+    let (chosen, beside, held) = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design()?;
-        let problem = held.problem(&*design, groups.as_deref());
+        let problem = held.problem(&*design, &constraint);
         let mut report = |at: &CvProgress| {
             let cell =
                 Cell { k: at.path.k, lambda: at.path.lambda, fold: at.fold, done: at.path.done, total: at.path.total };
@@ -193,7 +178,8 @@ pub fn choose_joint<'py>(
         };
         let chosen = validation.solve(&problem, &splits, &*solver, &mut report)?;
         let beside = Beside::of(&problem, &chosen.models[0])?;
-        Ok((chosen, beside))
+        let held = problem.on_all_rows()?.held_back(chosen.lambda, &chosen.solution)?;
+        Ok((chosen, beside, held))
     })?;
     let cells = chosen.table.cells();
     // Higher is better, as scikit-learn has it.
@@ -204,6 +190,9 @@ pub fn choose_joint<'py>(
     let errors: Vec<f64> = cells.iter().map(|cell| cell.standard_error).collect();
     let alphas: Vec<f64> = cells.iter().map(|cell| cell.lambda).collect();
     let out = described(py, chosen.solution.clone(), chosen.models.clone(), beside)?;
+    if let Some(held) = held {
+        out.set_item("at_bounds", indices(py, held))?;
+    }
     out.set_item("k", chosen.k)?;
     out.set_item("alpha", chosen.lambda)?;
     out.set_item("index", index)?;

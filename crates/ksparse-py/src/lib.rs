@@ -53,6 +53,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(choice::choose, module)?)?;
     module.add_function(wrap_pyfunction!(choosing::choose_model, module)?)?;
     module.add_function(wrap_pyfunction!(choosing::choose_by_criterion, module)?)?;
+    module.add_function(wrap_pyfunction!(choosing::criterion_penalty, module)?)?;
     module.add_function(wrap_pyfunction!(choosing::deal, module)?)?;
     module.add_function(wrap_pyfunction!(choosing::folds, module)?)?;
     module.add_function(wrap_pyfunction!(shards::shard_answer, module)?)?;

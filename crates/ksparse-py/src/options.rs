@@ -1,9 +1,11 @@
 //! Solvers from names and options.
 
 use crate::error::to_py;
+use ksparse::objective::Bounds;
 use ksparse::solver::{self, PUBLISHED, Settings, Solver, Value};
 use ksparse::sparsity::Partition;
 use ksparse::{Cancel, Sparsity};
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -27,16 +29,23 @@ pub struct Search<'py> {
     pub keep: Vec<usize>,
     /// Columns that are in or out together.
     groups: Vec<Vec<usize>>,
+    /// What the coefficients may be.
+    bounds: Option<Sides<'py>>,
     /// 0: one per core.
     pub threads: usize,
 }
 
-impl Search<'_> {
-    /// The solver's name.
-    pub fn name(&self) -> &str {
-        &self.solver
-    }
+/// Lower and upper bounds of the columns.
+pub type Sides<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
 
+/// What is asked of the columns beside their number.
+#[derive(Default)]
+pub struct Constraint {
+    pub groups: Option<Arc<Partition>>,
+    pub bounds: Option<Bounds>,
+}
+
+impl Search<'_> {
     /// The solver, which asks this token.
     pub fn solver(&self, cancel: &Cancel) -> PyResult<Box<dyn Solver>> {
         let mut settings = self.settings(cancel)?;
@@ -49,6 +58,28 @@ impl Search<'_> {
     /// Whether the method is wanted as published.
     pub fn published(&self) -> PyResult<bool> {
         Ok(self.options.get_item(PUBLISHED.name)?.is_some_and(|value| value.extract().unwrap_or(false)))
+    }
+
+    /// Groups and bounds, which only one solver keeps to.
+    pub fn constraint(&self) -> PyResult<Constraint> {
+        let groups = self.groups()?;
+        let Some((lower, upper)) = &self.bounds else { return Ok(Constraint { groups, bounds: None }) };
+        if self.solver != "auto" {
+            let message = "bounds on coefficients take solver='auto', which refits every model within them.";
+            return Err(PyValueError::new_err(message));
+        }
+        let bounds = Bounds::new(lower.as_slice()?.to_vec(), upper.as_slice()?.to_vec()).map_err(to_py)?;
+        Ok(Constraint { groups, bounds: Some(bounds) })
+    }
+
+    /// `Err` for bounds on coefficients, where nobody keeps to them.
+    pub fn refuse_bounds(&self, here: &str) -> PyResult<()> {
+        match &self.bounds {
+            None => Ok(()),
+            Some(_) => {
+                Err(PyValueError::new_err(format!("bounds on coefficients are not kept {here}: leave them out")))
+            }
+        }
     }
 
     /// The groups, if there are any.

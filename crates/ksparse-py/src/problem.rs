@@ -2,6 +2,7 @@
 
 use crate::design::{Reading, View};
 use crate::error::to_py;
+use crate::options::Constraint;
 use ksparse::design::Design;
 use ksparse::loss::{self, Loss};
 use ksparse::objective::{Frame, Question, Shard};
@@ -72,7 +73,7 @@ impl DataView<'_> {
 
 impl Rest<'_> {
     /// The problem over a design made from the matrix.
-    pub fn over<'a>(&'a self, design: &'a dyn Design) -> Problem<'a> {
+    pub fn over<'a>(&'a self, design: &'a dyn Design, constraint: &'a Constraint) -> Problem<'a> {
         Problem {
             design,
             target: self.target,
@@ -82,6 +83,8 @@ impl Rest<'_> {
             intercept: self.intercept,
             standardize: self.standardize,
             penalty_factors: self.penalty_factors,
+            groups: constraint.groups.as_deref(),
+            bounds: constraint.bounds.as_ref(),
         }
     }
 }

@@ -73,6 +73,7 @@ pub fn fit_shards<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let count = rounds.getattr(py, "count")?.extract(py)?;
+    search.refuse_bounds("over shards")?;
     let solver = search.solver(&Cancel::NEVER)?;
     let sparsity = search.sparsity(k)?;
     let loss = named_loss(&problem.loss, problem.loss_parameter).map_err(to_py)?;

@@ -1,6 +1,7 @@
 //! What the theorems say about a problem, for Python.
 
 use crate::error::to_py;
+use crate::options::Constraint;
 use crate::problem::Data;
 use ksparse::theory::{Level, Promise, Survey};
 use pyo3::prelude::*;
@@ -10,9 +11,10 @@ use pyo3::types::PyDict;
 #[pyfunction]
 pub fn theory<'py>(py: Python<'py>, data: Data<'py>, k: usize, alpha: f64) -> PyResult<Bound<'py, PyDict>> {
     let view = data.view()?;
+    let unbounded = Constraint::default();
     let survey = (|| {
         let design = view.design.design()?;
-        let training = view.rest.over(&*design).on_all_rows()?;
+        let training = view.rest.over(&*design, &unbounded).on_all_rows()?;
         Survey::of(&training.risk.reridged(alpha)?, k)
     })()
     .map_err(to_py)?;

@@ -75,3 +75,43 @@ def test_several_outputs_stay_within_bounds_and_come_in_groups(estimator):
     with pytest.raises(ValueError, match="solver='auto'"):
         estimator(k=2, nonnegative=True, solver="iht").fit(X, target)
     assert not hasattr(free, "at_bounds_")
+
+
+@pytest.mark.parametrize("estimator", [ksparse.SparseLinearRegressionCV, ksparse.SparseLogisticRegressionCV])
+def test_a_choice_stays_within_bounds(estimator):
+    X, y = data()
+    if estimator is ksparse.SparseLogisticRegressionCV:
+        y = np.where(y > 0, "yes", "no")
+    chosen = estimator(nonnegative=True, bounds={0: (None, 0.5)}).fit(X, y)
+    coef = np.ravel(chosen.coef_)
+    assert chosen.k_ > 0 and (coef >= 0).all() and coef[0] <= 0.5 + 1e-9 and set(chosen.at_bounds_) <= {0}
+    assert (chosen.path_.coefs.data >= 0).all()
+    with pytest.raises(ValueError, match="solver='auto'"):
+        estimator(nonnegative=True, solver="iht").fit(X, y)
+
+
+def test_paths_and_functions_stay_within_bounds():
+    X, y = data()
+    path = ksparse.path(ksparse.SparseLinearRegression(nonnegative=True), X, y, ks=[1, 2, 3])
+    assert (path.coefs.data >= 0).all()
+    loss = lambda w: (((X @ w - y) ** 2).mean() / 2, X.T @ (X @ w - y) / len(y))  # noqa: E731
+    found = ksparse.minimize(loss, k=6, dim=6, nonnegative=True)
+    np.testing.assert_allclose(found.x, nnls(X, y)[0], atol=1e-5)
+    boxed = ksparse.minimize(loss, k=2, dim=6, bounds=(-1, 1), hess=lambda w: X.T @ X / len(y))
+    model = ksparse.SparseLinearRegression(k=2, alpha=0.0, bounds=(-1, 1), fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(boxed.x, model.coef_, atol=1e-6)
+    steps = ksparse.path(loss, dim=6, ks=[1, 2], bounds=(-1, 1))
+    assert (np.abs(steps.coefs.data) <= 1 + 1e-12).all()
+
+
+def test_groups_are_chosen_as_wholes():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(120, 12))
+    y = X[:, [3, 4, 5]] @ [1.0, -1.0, 0.5] + 0.3 * random.normal(size=120)
+    chosen = ksparse.SparseLinearRegressionCV(groups=np.repeat(range(4), 3)).fit(X, y)
+    assert chosen.k_ == 1 and chosen.support_.tolist() == [3, 4, 5]
+    priced = ksparse.SparseLinearRegressionCV(groups=np.repeat(range(4), 3), cv="bic").fit(X, y)
+    assert priced.k_ == 1 and priced.support_.tolist() == [3, 4, 5]
+    classes = ksparse.SparseMultinomialRegressionCV(groups=np.repeat(range(4), 3), nonnegative=True, cv=3)
+    found = classes.fit(X, np.digitize(y, [-0.5, 0.5]))
+    assert (found.coef_ >= 0).all() and len(found.support_) % 3 == 0

@@ -235,3 +235,72 @@ def test_the_time_limit_holds_inside_an_iteration():
     result = ksparse.minimize(slow, k=2, dim=5, time_limit=0.005)
     # The call under way, those that check the gradient, and what it takes to say where the search stands.
     assert result.status == "time-limit" and len(calls) <= min(10, enough - 1)
+
+
+def mean_loss(n=90, dim=15, seed=3):
+    X, y, coef = ksparse.datasets.make_regression(n, dim, 3, noise=0.5, random_state=seed)
+
+    def loss(w, rows):
+        residual = X[rows] @ w - y[rows]
+        return 0.5 * np.mean(residual**2), X[rows].T @ residual / len(rows)
+
+    return X, y, coef, loss
+
+
+def test_k_is_chosen_for_a_function_as_for_an_estimator():
+    X, y, coef, loss = mean_loss()
+    splits = [(np.arange(90)[np.arange(90) % 3 != v], np.arange(90)[np.arange(90) % 3 == v]) for v in range(3)]
+    found = ksparse.minimize_cv(loss, 90, 15, ks=range(1, 7), cv=splits)
+    model = ksparse.SparseLinearRegressionCV(
+        range(1, 7), cv=splits, alphas=[0.0], rule="best", fit_intercept=False
+    ).fit(X, y)
+    assert found.k == model.k_
+    np.testing.assert_allclose(found.x, model.coef_, atol=1e-5)
+    # Twice the mean loss is the deviance.
+    scores = 2 * found.cv_results["mean_test_score"]
+    np.testing.assert_allclose(scores, model.cv_results_["mean_test_score"], rtol=1e-4)
+    assert found.cv_results["param_k"].tolist() == list(range(1, 7)) and len(found.path) == 6
+    own = ksparse.minimize_cv(loss, 90, 15, ks=[1, 3], cv=splits, scoring=lambda w, rows: -np.count_nonzero(w))
+    assert own.k == 1
+    signs = ksparse.minimize_cv(loss, 90, 15, ks=[2, 3], cv=3, nonnegative=True)
+    assert (signs.x >= 0).all()
+
+
+def test_criteria_price_the_coordinates_of_a_function():
+    X, y, coef, loss = mean_loss()
+    for name in ("aic", "bic", "ebic", "gic"):
+        found = ksparse.minimize_cv(loss, 90, 15, ks=range(1, 7), cv=name)
+        values = [2 * 90 * f for f in found.path.objectives]
+        price = {"aic": 2.0, "bic": np.log(90), "gic": np.log(15) * np.log(np.log(90))}.get(name)
+        if price is not None:
+            expected = [-(v + price * k) for v, k in zip(values, range(1, 7))]
+            np.testing.assert_allclose(found.cv_results["mean_test_score"], expected)
+        assert found.k == 1 + int(np.argmax(found.cv_results["mean_test_score"]))
+
+
+def test_choices_that_cannot_be_made_say_so():
+    X, y, coef, loss = mean_loss()
+    for wrong, words in [({"cv": "cic"}, "criteria|aic"), ({"rule": "worst"}, "rule"), ({"ks": []}, "at least one k")]:
+        with pytest.raises(ValueError, match=words):
+            ksparse.minimize_cv(loss, 90, 15, **wrong)
+    with pytest.raises(ValueError, match="score of k = 2 is not finite"):
+        ksparse.minimize_cv(loss, 90, 15, ks=[1, 2], cv=3, scoring=lambda w, rows: [0, 0, np.nan][np.count_nonzero(w)])
+    with pytest.raises(ZeroDivisionError):
+        ksparse.minimize_cv(lambda w, rows: 1 / 0, 90, 15, grad=lambda w, rows: w)
+
+
+def test_a_path_ends_where_the_residual_is_small_enough():
+    X, y, coef, loss = mean_loss()
+    rows = np.arange(90)
+    for whole, cut in [
+        (
+            lambda **more: ksparse.path(lambda w: loss(w, rows), dim=15, ks=range(1, 8), **more),
+            3,
+        ),
+        (lambda **more: ksparse.path(ksparse.SparseLinearRegression(), X, y, ks=range(1, 8), **more), 2),
+    ]:
+        values = whole().objectives
+        short = whole(stop_at=values[cut])
+        assert len(short) == cut + 1 and short.objectives[-1] <= values[cut]
+    with pytest.raises(TypeError, match="stop_at"):
+        ksparse.path(ksparse.SparseLinearRegression(), X, y, stop_at="soon")

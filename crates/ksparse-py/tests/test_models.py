@@ -213,8 +213,8 @@ def test_groups_of_one_are_no_groups():
     for wrong, match in [([[0, 1], [1, 2]], "overlap"), (["a"] * 5, "5 labels"), ([[0, 99]], "99"), ([[]], "nothing")]:
         with pytest.raises(ValueError, match=match):
             ksparse.SparseLinearRegression(k=3, groups=wrong).fit(X, y)
-    with pytest.raises(ValueError, match="groups of columns need a k"):
-        ksparse.SparseLinearRegressionCV(groups=[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]).fit(X, y)
+    same = ksparse.SparseLinearRegressionCV(groups=range(12)).fit(X, y)
+    assert (same.coef_ == ksparse.SparseLinearRegressionCV().fit(X, y).coef_).all()
 
 
 def counts(n=200):

@@ -53,6 +53,8 @@ pub struct Path {
     /// Also solve every k from zero and keep the better of the two: about twice the time, and then no answer is worse
     /// than the solver's own for that k. On correlated designs the sweeps gain more for less. Default false.
     pub from_zero: bool,
+    /// End with the first k whose f is at most this: a residual that is small enough. Default none: all of them.
+    pub enough: Option<f64>,
     /// At most so much time for the whole path; what was found by then is returned. Default none.
     pub time_limit: Option<Duration>,
     /// A token asked between blocks of the path's own work; the solver has the same one in its limits, so that it ends
@@ -72,6 +74,7 @@ impl Path {
             groups: None,
             sweeps: 3,
             from_zero: false,
+            enough: None,
             time_limit: None,
             cancel: Cancel::NEVER,
         }
@@ -90,6 +93,8 @@ impl Path {
 
     /// `Err` for a value outside its range.
     pub fn validate(&self) -> Result<()> {
+        let number = self.enough.is_none_or(|enough| !enough.is_nan());
+        check_option(number, "enough", "not a number", "a value of f")?;
         let ok = !self.ks.is_empty() && self.ks.windows(2).all(|pair| pair[0] < pair[1]);
         check_option(ok, "ks", format!("{:?}", self.ks), "at least one k, ascending, without repeats")
     }
@@ -147,7 +152,7 @@ pub struct PathProgress<'a> {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PathSolution {
-    /// The values of k solved for, ascending: all that were asked for unless the path was stopped.
+    /// The values of k solved for, ascending: all that were asked for unless the path was stopped, or needed no more.
     pub ks: Vec<usize>,
     /// One solution per k; their values never rise.
     pub solutions: Vec<Solution>,

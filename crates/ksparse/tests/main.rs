@@ -9,6 +9,7 @@ mod cancel;
 mod certificate;
 mod choosing;
 mod common;
+mod constrained_choice;
 mod cox;
 mod design_contracts;
 mod dual;

@@ -4,7 +4,7 @@ use crate::common::{Table, normal, normals, rng};
 use ksparse::certificate::{CertifyOptions, certify};
 use ksparse::design::{Dense, Scaled};
 use ksparse::loss::{Loss, Squared};
-use ksparse::objective::{Bounds, Boxed};
+use ksparse::objective::Bounds;
 use ksparse::select::{CrossValidation, JointProblem, Observed, Problem};
 use ksparse::solver::{Exact, Solver};
 use ksparse::{Auto, Grid, LinearModel, Sparsity};
@@ -85,11 +85,10 @@ fn standardised_columns_have_their_factors_too() {
 fn bounds_are_on_the_coefficients_of_the_columns_as_given() {
     let (data, loss) = (data(7), Squared::default());
     let design = data.x.dense();
-    let training = problem(&data, &design, &loss).on_all_rows().unwrap();
-    let risk = training.risk.reridged(RIDGE).unwrap();
     let bounds = Bounds::new(vec![-0.4; 8], vec![0.7; 8]).unwrap();
-    let boxed = Boxed::new(&risk, training.bounds(&bounds)).unwrap();
-    let model = training.model(&Auto::default().fit(&boxed, &Sparsity::new(4)).unwrap());
+    let training = Problem { bounds: Some(&bounds), ..problem(&data, &design, &loss) }.on_all_rows().unwrap();
+    let objective = training.objective(RIDGE).unwrap();
+    let model = training.model(&Auto::default().fit(&*objective, &Sparsity::new(4)).unwrap());
     assert!(model.coefficients.iter().all(|w| (-0.4 - 1e-12..=0.7 + 1e-12).contains(w)), "{model:?}");
     assert!(model.coefficients.iter().any(|w| (w - 0.7).abs() < 1e-9 || (w + 0.4).abs() < 1e-9), "{model:?}");
 }

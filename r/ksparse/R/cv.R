@@ -7,7 +7,7 @@ cv.ksparse.default <- function(x, y, k = NULL, lambda = NULL, lambda.refit = NUL
                                           "mgaussian", "cox"),
                                nfolds = NULL, foldid = NULL, type.measure = NULL, rule = NULL, resamples = 0,
                                seed = NULL, weights = NULL, offset = NULL, keep = NULL, groups = NULL,
-                               penalty.factor = NULL, intercept = TRUE, standardize = FALSE, strata = NULL,
+                               penalty.factor = NULL, nonnegative = FALSE, lower = NULL, upper = NULL, intercept = TRUE, standardize = FALSE, strata = NULL,
                                ties = c("efron", "breslow"), solver = "auto", effort = NULL, nthreads = NULL,
                                verbose = FALSE, control = ksparse_control(), model = TRUE, ...) {
   refuse_more(...)
@@ -15,25 +15,20 @@ cv.ksparse.default <- function(x, y, k = NULL, lambda = NULL, lambda.refit = NUL
   problem <- problem_of(x, y, family, weights, offset, intercept, standardize, strata, match.arg(ties),
                         penalty.factor)
   control$seed <- seed_of(seed, foldid)
-  search <- search_of(problem, if (is.null(k)) 0L else k, NULL, keep, groups, FALSE, NULL, NULL, solver, effort,
-                      nthreads, verbose, control)
-  if (problem$joint && !is.null(search$groups)) {
-    complain("`groups` are not chosen among for family = \"", problem$family, "\": leave them out, or fit each k with ",
-             "ksparse()")
-  }
+  search <- search_of(problem, if (is.null(k)) 0L else k, NULL, keep, groups, nonnegative, lower, upper, solver,
+                      effort, nthreads, verbose, control)
   comparison <- list(k = if (!is.null(k)) search$core$k, lambda = check_ridges(lambda, "lambda"),
                      refit = check_ridges(lambda.refit, "lambda.refit"),
                      nfolds = if (!is.null(nfolds)) check_count(nfolds, "nfolds", 2),
                      foldid = check_foldid(foldid, problem$n), metric = check_measure(type.measure, problem$family),
                      rule = check_rule(rule, problem$joint), resamples = check_count(resamples, "resamples", 0),
                      rows = as.double(problem$n))
-  alone <- problem$joint || !is.null(search$groups)
-  if (comparison$resamples > 0 && alone) {
-    complain("`resamples` are fitted neither with `groups` nor for family = \"", problem$family, "\": leave them out")
+  if (comparison$resamples > 0 && problem$joint) {
+    complain("`resamples` are not fitted for family = \"", problem$family, "\": leave them out")
   }
-  if (!is.null(comparison$refit) && alone) {
-    complain("`lambda.refit` is a second ridge, which is chosen neither with `groups` nor for family = \"",
-             problem$family, "\": leave it out")
+  if (!is.null(comparison$refit) && problem$joint) {
+    complain("`lambda.refit` is a second ridge, which is not chosen for family = \"", problem$family,
+             "\": leave it out")
   }
   found <- if (problem$joint) core_choose_joint(problem$core, search$core, comparison)
            else core_choose(problem$core, search$core, comparison)

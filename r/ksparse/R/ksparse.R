@@ -129,9 +129,6 @@ search_of <- function(problem, k, lambda, keep, groups, nonnegative, lower, uppe
   keep <- check_columns(keep, problem$names, problem$p, "keep")
   groups <- check_groups(groups, problem$names, problem$p)
   bounds <- check_bounds(nonnegative, lower, upper, problem$p)
-  if (problem$joint && !is.null(bounds)) {
-    complain("`nonnegative`, `lower` and `upper` are not for family = \"", problem$family, "\": leave them out")
-  }
   units <- countable(problem$p, groups, keep)
   k <- at_most_all(check_k(k), units, if (is.null(groups)) "column" else "group", length(keep) > 0L)
   if (is.null(k) && problem$joint) k <- seq(0L, min(32L, joint_rows(problem), units))

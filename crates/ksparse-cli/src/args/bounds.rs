@@ -4,6 +4,10 @@ use super::columns;
 use crate::failure::{Failure, Result};
 use ksparse::objective::Bounds;
 use ksparse_io::Table;
+use std::path::PathBuf;
+
+/// The flags, as messages name them.
+pub const BOUNDS: &str = "--nonnegative, --lower and --upper";
 
 /// What coefficients may be.
 #[derive(Debug, clap::Args)]
@@ -27,6 +31,20 @@ impl BoundArgs {
     /// Whether there are any.
     pub fn given(&self) -> bool {
         self.nonnegative || self.lower.is_some() || self.upper.is_some()
+    }
+
+    /// `Err` beside a solver that knows nothing of them.
+    pub fn check(&self, solver: &dyn ksparse::Solver) -> Result<()> {
+        if self.given() && solver.name() != "auto" {
+            let message = "take --solver auto: it refits every model within them";
+            return Err(Failure::Input(format!("{BOUNDS} are bounds on coefficients; {message}")));
+        }
+        Ok(())
+    }
+
+    /// The files that bounds stand in.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
+        [&self.lower, &self.upper].into_iter().filter_map(|text| columns::file(text.as_deref()))
     }
 
     /// The bounds of the columns of a table, if any were given.

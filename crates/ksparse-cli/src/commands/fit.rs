@@ -1,6 +1,6 @@
 //! `ksparse fit`: one k, one model.
 
-use crate::args::bounds::BoundArgs;
+use crate::args::bounds::{BOUNDS, BoundArgs};
 use crate::args::columns;
 use crate::args::data::DataArgs;
 use crate::args::device::DeviceArgs;
@@ -22,10 +22,9 @@ use crate::prepared::Prepared;
 use crate::progress::Watcher;
 use crate::screen::Screen;
 use crate::sharded;
-use ksparse::objective::Boxed;
 use ksparse::select::{Metric, Rule};
 use ksparse::solver::{Needs, TraceRow};
-use ksparse::{Objective, Progress, Solver};
+use ksparse::{Progress, Solver};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -145,8 +144,7 @@ pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
     let files = sharded::find(&args.data.data)?;
     let read = files.clone().unwrap_or_else(|| args.data.files());
-    let listed = [&args.bounds.lower, &args.bounds.upper, &args.loss.penalty_factors];
-    let listed = listed.into_iter().filter_map(|text| columns::file(text.as_deref())).collect();
+    let listed = args.bounds.files().chain(columns::file(args.loss.penalty_factors.as_deref())).collect();
     let inputs = [read, listed, args.groups.iter().chain(&args.start).cloned().collect()].concat();
     output::check(&[&args.output, &args.trace, &args.dual, &args.plot_gap], &inputs)?;
     let threads = args.solver.pool(screen)?;
@@ -184,14 +182,14 @@ fn fit_moments(args: &FitArgs, solver: &dyn Solver, screen: Screen) -> Result<()
 
 /// A target that is a number per row.
 fn fit_single(args: &FitArgs, prepared: Prepared, solver: &dyn Solver, screen: Screen) -> Result<()> {
-    let prepared = prepared.on(&args.device)?;
+    args.bounds.check(solver)?;
+    let prepared = prepared.within(&args.bounds)?.on(&args.device)?;
     let k = match args.k {
         FitK::Auto => return choose(args, &prepared, solver, screen),
         FitK::Given(k) => prepared.at_most_all(k, screen),
     };
-    let bounds = args.bounds.of(&prepared.data.table)?;
-    if bounds.is_some() {
-        refuse_beside_bounds(args, solver)?;
+    if args.certify.is_some() && args.bounds.given() {
+        return Err(Failure::Input(format!("{BOUNDS}: leave out --certify, whose bound knows nothing of them")));
     }
     let knows = ksparse::solver::method(solver.name())?.knows_bound;
     if args.plot_gap.is_some() && args.certify.is_none() && !knows {
@@ -213,16 +211,15 @@ fn fit_single(args: &FitArgs, prepared: Prepared, solver: &dyn Solver, screen: S
     let training = prepared.problem().on_all_rows().map_err(|error| prepared.blame(error))?;
     let risk = training.risk.reridged(prepared.lambda)?;
     let sparsity = prepared.sparsity(k);
-    let boxed = bounds.map(|bounds| Boxed::new(&risk, training.bounds(&bounds))).transpose()?;
-    let objective: &dyn Objective = boxed.as_ref().map_or(&risk, |boxed| boxed);
+    let objective = training.objective(prepared.lambda)?;
     let start = args.start.as_deref().map(|file| model_file::load_start(file, &prepared.data)).transpose()?;
     let start = start.map(|model| training.start(&model));
     let watcher = Watcher::spinner(screen, solver.name()).over(prepared.data.table.ncols(), 1);
     let mut watch = |at: &Progress| watcher.iteration(at);
-    let solution = interrupt::listening(|| solver.solve(objective, &sparsity, start.as_ref(), &mut watch))
+    let solution = interrupt::listening(|| solver.solve(&*objective, &sparsity, start.as_ref(), &mut watch))
         .map_err(|error| prepared.blame(error))?;
     drop(watcher);
-    let held = boxed.map(|boxed| boxed.held_back(&solution)).transpose()?;
+    let held = training.held_back(prepared.lambda, &solution)?;
     let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
     let certified = match args.certify {
         Some(limit) => {
@@ -243,20 +240,6 @@ fn fit_single(args: &FitArgs, prepared: Prepared, solver: &dyn Solver, screen: S
     deliver(args, &fitted, times, &others, screen)
 }
 
-const BOUNDS_OF_ONE_K: &str = "--nonnegative, --lower and --upper are for one k: say it with -k";
-
-/// What bounds on coefficients do not go with.
-fn refuse_beside_bounds(args: &FitArgs, solver: &dyn Solver) -> Result<()> {
-    let message = if solver.name() != "auto" {
-        "take --solver auto: it refits every model within them"
-    } else if args.certify.is_some() {
-        "leave out --certify: its bound knows nothing of them"
-    } else {
-        return Ok(());
-    };
-    Err(Failure::Input(format!("--nonnegative, --lower and --upper are bounds on coefficients; {message}")))
-}
-
 /// A target that is more than a number per row.
 fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let others = [
@@ -268,18 +251,13 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
         ("--offset", args.data.reading.offset.is_some()),
     ];
     joint::fit::refuse(&task, &others)?;
-    if args.bounds.given() {
-        refuse_beside_bounds(args, solver)?;
-    }
-    if args.bounds.given() && matches!(args.k, FitK::Auto) {
-        return Err(Failure::Input(BOUNDS_OF_ONE_K.to_string()));
-    }
+    args.bounds.check(solver)?;
     let request = joint::fit::Request {
         data,
         task,
         keep: args.keep.as_ref(),
         groups: args.groups.as_deref(),
-        bounds: Some(&args.bounds),
+        bounds: &args.bounds,
         survival: &args.survival,
         loss: &args.loss,
         device: &args.device,
@@ -297,9 +275,6 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
 
 /// Chooses k and the ridges, and shows the model alone.
 fn choose(args: &FitArgs, prepared: &Prepared, solver: &dyn Solver, screen: Screen) -> Result<()> {
-    if args.bounds.given() {
-        return Err(Failure::Input(BOUNDS_OF_ONE_K.to_string()));
-    }
     if args.certify.is_some() || args.plot_gap.is_some() || args.start.is_some() || args.dual.is_some() {
         let message = "--certify, --plot-gap, --start and --dual are about one k: choose first, then say it with -k";
         return Err(Failure::Input(message.to_string()));
@@ -322,6 +297,7 @@ fn choose(args: &FitArgs, prepared: &Prepared, solver: &dyn Solver, screen: Scre
     let solution = &chosen.predictors[0].solution;
     let fitted = Fitted::new(prepared, training.model(solution), solution, &args.solver.called(solver), chosen.k);
     let fitted = fitted.with_lambda(chosen.refit).selected_under(chosen.lambda);
+    let fitted = fitted.held_back(training.held_back(chosen.refit, solution)?);
     deliver(args, &fitted, times, &[(&args.trace, args.trace.is_some().then(|| trace(&solution.trace)))], screen)
 }
 

@@ -1,5 +1,6 @@
 //! `ksparse path`: every k of a range, and the choice among them.
 
+use crate::args::bounds::BoundArgs;
 use crate::args::choice::ChoiceArgs;
 use crate::args::columns;
 use crate::args::data::DataArgs;
@@ -58,6 +59,20 @@ pub struct PathArgs {
     pub groups: Option<PathBuf>,
 
     #[command(flatten)]
+    pub bounds: BoundArgs,
+
+    /// End with the first k whose f is at most F (the columns given by -k; no folds)
+    #[arg(
+        long,
+        value_name = "F",
+        help_heading = "Model",
+        requires = "k",
+        conflicts_with = "cv",
+        allow_hyphen_values = true
+    )]
+    pub stop_at: Option<f64>,
+
+    #[command(flatten)]
     pub choice: ChoiceArgs,
 
     #[command(flatten)]
@@ -114,7 +129,8 @@ pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
     if let Some(path) = args.plot.as_ref().filter(|path| !is_svg(path)) {
         return Err(Failure::Input(format!("--plot draws an SVG: call it {}", path.with_extension("svg").display())));
     }
-    let factors = columns::file(args.loss.penalty_factors.as_deref());
+    args.bounds.check(&*solver)?;
+    let factors = args.bounds.files().chain(columns::file(args.loss.penalty_factors.as_deref()));
     let inputs = [args.data.files(), args.groups.clone().into_iter().chain(factors).collect()].concat();
     output::check(&[&args.output, &args.plot, &args.report], &inputs)?;
     let threads = args.solver.pool(screen)?;
@@ -132,14 +148,14 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
             let message = "cross-validation holds rows out, and --gram has none: say -k, and --criterion to choose";
             return Err(Failure::Input(message.to_string()));
         }
-        return path_of(args, prepared.on(&args.device)?, solver, screen);
+        return path_of(args, prepared.within(&args.bounds)?.on(&args.device)?, solver, screen);
     }
     let data = args.survival.read(&args.data, screen)?;
     if let Some(task) = Task::asked(&data, &args.loss, &args.survival, reading.positive.as_deref())? {
         return choose_jointly(args, data, task, solver, screen);
     }
     let prepared = Prepared::new(data, reading, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
-    let prepared = prepared.on(&args.device)?;
+    let prepared = prepared.within(&args.bounds)?.on(&args.device)?;
     if args.k.is_none() && args.choice.criterion.is_none() {
         return choose(args, &prepared, solver, screen);
     }
@@ -162,17 +178,20 @@ fn path_of(args: &PathArgs, prepared: Prepared, solver: &dyn Solver, screen: Scr
     let training = prepared.problem().on_all_rows().map_err(|error| prepared.blame(error))?;
     let grid = grid(args, &prepared, &training.risk, screen);
     let watcher = Watcher::bar(screen, "path", grid.len());
-    let solved = interrupt::listening(|| grid.solve(&training.risk, solver, &mut |at| watcher.cell(at)))
-        .map_err(|error| prepared.blame(error))?;
+    let solved =
+        interrupt::listening(|| grid.solve_under(&|l| training.objective(l), solver, &mut |at| watcher.cell(at)))
+            .map_err(|error| prepared.blame(error))?;
     drop(watcher);
     let mut cells = Cell::all(&solved);
     let choice = rule.choose(&prepared, &training.risk, &grid, &solved, solver, &mut cells, screen)?;
     let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
 
+    let held = |cell: &Cell| training.held_back(cell.lambda, cell.solution).ok().flatten();
     let chosen = choice.as_ref().map(|choice| {
         let cell = &cells[choice.index];
         Fitted::new(&prepared, training.model(cell.solution), cell.solution, &args.solver.called(solver), cell.k)
             .with_lambda(cell.lambda)
+            .held_back(held(cell))
     });
     let (prepared, training) = (&prepared, &training);
     let report = PathReport { prepared, training, cells: &cells, choice, chosen, times, solved: &solved, made: None };
@@ -196,7 +215,7 @@ fn choose_jointly(args: &PathArgs, data: Data, task: Task, solver: &dyn Solver, 
         task,
         keep: args.keep.as_ref(),
         groups: args.groups.as_deref(),
-        bounds: None,
+        bounds: &args.bounds,
         survival: &args.survival,
         loss: &args.loss,
         device: &args.device,
@@ -230,6 +249,7 @@ fn choose(args: &PathArgs, prepared: &Prepared, solver: &dyn Solver, screen: Scr
     let k = if made.ensemble { chosen.model().support.len() } else { chosen.k };
     let fitted = Fitted::new(prepared, chosen.model().clone(), solution, &args.solver.called(solver), k);
     let fitted = fitted.with_lambda(chosen.refit).selected_under(chosen.lambda);
+    let fitted = fitted.held_back(training.held_back(chosen.refit, solution)?);
     let index = cells.iter().position(|cell| cell.k == chosen.k).unwrap_or(0);
     let choice = Choice { index, score: chosen.table.metric().name(), by: made.by.clone() };
     let report = PathReport {
@@ -284,14 +304,15 @@ const MOST_PRICED: usize = 64;
 
 /// The cells to solve; k beyond the columns there are mean all of them.
 fn grid(args: &PathArgs, prepared: &Prepared, risk: &ksparse::Risk, screen: Screen) -> Grid {
-    let columns = prepared.data.table.ncols() - prepared.keep.len();
-    let from_data = || ranges::first_ks(ranges::largest_k(risk, columns).min(MOST_PRICED));
+    let units = prepared.problem().units(&prepared.keep);
+    let from_data = || ranges::first_ks(ranges::largest_k(risk, units).min(MOST_PRICED));
     let ks = args.k.as_ref().map_or_else(from_data, |ks| ks.0.clone());
     let most = ks.last().map_or(0, |&k| prepared.at_most_all(k, screen));
     let ks = ks.into_iter().map(|k| k.min(most));
     let lambdas = args.lambdas.as_ref().map_or(vec![prepared.lambda], |lambdas| lambdas.0.clone());
     let mut grid = Grid::over(ks, lambdas).keep(prepared.keep.iter().copied());
     grid.path.groups = prepared.groups.clone();
+    grid.path.enough = args.stop_at;
     grid.path.time_limit = args.solver.time_limit();
     grid.path.cancel = interrupt::token();
     grid

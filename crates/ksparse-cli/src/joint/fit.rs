@@ -17,9 +17,8 @@ use crate::progress::Watcher;
 use crate::report::count;
 use crate::screen::Screen;
 use ksparse::loss::JOINT_RIDGE;
-use ksparse::objective::{Bounds, Boxed};
 use ksparse::select::{CvTable, Deal, JointProblem, JointValidation, Metric, Rule};
-use ksparse::{LinearModel, Objective, Solution, Solver};
+use ksparse::{LinearModel, Solution, Solver};
 use ksparse_io::joint_model::{FORMAT, JointModel, OrdinalPart, Row, SurvivalPart, VERSION};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -30,7 +29,7 @@ pub struct Request<'a> {
     pub task: Task,
     pub keep: Option<&'a Words>,
     pub groups: Option<&'a Path>,
-    pub bounds: Option<&'a BoundArgs>,
+    pub bounds: &'a BoundArgs,
     pub survival: &'a SurvivalArgs,
     pub loss: &'a LossArgs,
     pub device: &'a DeviceArgs,
@@ -84,19 +83,20 @@ pub fn run(request: &Request, screen: Screen) -> Result<()> {
     let design = there.as_deref().unwrap_or_else(|| table.design());
     let penalty_factors = request.loss.factors(table)?;
     let groups = grouped(request.groups, table)?;
+    let bounds = request.bounds.of(table)?;
     let problem = JointProblem {
         weights: table.weights.as_deref(),
         intercept: !request.loss.no_intercept,
         standardize: request.loss.standardize,
         penalty_factors: penalty_factors.as_deref(),
         groups: groups.as_deref(),
+        bounds: bounds.as_ref(),
         ..JointProblem::new(design, request.task.observed())
     };
     let keep = kept(request.keep, table)?;
-    let bounds = request.bounds.map_or(Ok(None), |bounds| bounds.of(table))?;
     let blame = |error: ksparse::Error| Failure::from(error).within(&table.source);
     let found = match &request.choice {
-        Choice::Given(k) => one(request, &problem, *k, &keep, bounds.as_ref(), screen),
+        Choice::Given(k) => one(request, &problem, *k, &keep, screen),
         Choice::Compared { .. } => compared(request, &problem, &keep, screen),
     }
     .map_err(blame)?;
@@ -161,14 +161,7 @@ pub fn run(request: &Request, screen: Screen) -> Result<()> {
     screen.print(&text).and(written)
 }
 
-fn one(
-    request: &Request,
-    problem: &JointProblem,
-    k: usize,
-    keep: &[usize],
-    bounds: Option<&Bounds>,
-    screen: Screen,
-) -> ksparse::Result<Found> {
+fn one(request: &Request, problem: &JointProblem, k: usize, keep: &[usize], screen: Screen) -> ksparse::Result<Found> {
     let units = problem.units(keep);
     if k > units {
         let what = if problem.groups.is_some() { "group" } else { "column" };
@@ -176,11 +169,9 @@ fn one(
     }
     let (k, lambda) = (k.min(units), request.loss.lambda.unwrap_or(JOINT_RIDGE));
     let training = problem.on_all_rows()?;
-    let (risk, sparsity) = (training.risk.reridged(lambda)?, problem.sparsity(k, keep));
-    let boxed = bounds.map(|bounds| Boxed::new(&risk, training.bounds(bounds))).transpose()?;
-    let objective: &dyn Objective = boxed.as_ref().map_or(&risk, |boxed| boxed);
+    let (objective, sparsity) = (training.objective(lambda)?, problem.sparsity(k, keep));
     let watcher = Watcher::spinner(screen, request.solver.name()).over(problem.design.ncols(), problem.outputs());
-    let solve = || request.solver.solve(objective, &sparsity, None, &mut |at| watcher.iteration(at));
+    let solve = || request.solver.solve(&*objective, &sparsity, None, &mut |at| watcher.iteration(at));
     let solution = interrupt::listening(solve)?;
     Ok(Found { models: training.models(&solution), solution, k, lambda, table: None })
 }

@@ -38,6 +38,24 @@ fn coefficients_stay_within_their_bounds_and_say_where() {
     assert!(bench.ok("fit rows.csv -k 2 --upper up=100").contains("no coefficient"));
 }
 
+#[test]
+fn a_chosen_model_and_a_path_stay_within_bounds() {
+    let bench = bench();
+    for line in ["fit rows.csv -k auto", "path rows.csv", "path rows.csv -k 0:3 --cv 4", "path rows.csv -k 1:3"] {
+        let found = bench.json(&format!("{line} --nonnegative --upper up=1.5 --json -o model.json"));
+        let model: serde_json::Value = serde_json::from_str(&bench.read("model.json")).unwrap();
+        let rows = model["coefficients"].as_array().unwrap();
+        let weights: Vec<f64> = rows.iter().map(|row| row["value"].as_f64().unwrap()).collect();
+        assert!(weights.iter().all(|w| (0.0..=1.5 + 1e-9).contains(w)), "{line}: {model}");
+        let held = found.get("at_bounds").or_else(|| found["chosen"].get("at_bounds"));
+        assert!(held.is_some_and(|held| held == &serde_json::json!([0])), "{line}: {found}");
+    }
+    bench.ok("fit rows.csv -k auto --nonnegative --loss multinomial --target none -o classes.json");
+    let classes: serde_json::Value = serde_json::from_str(&bench.read("classes.json")).unwrap();
+    let rows = classes["coefficients"].as_array().unwrap();
+    assert!(rows.iter().flat_map(|row| numbers(&row["values"])).all(|w| w >= 0.0), "{classes}");
+}
+
 /// Of classes every coefficient is bounded, of survival times the one there is.
 #[test]
 fn several_outputs_stay_within_bounds_too() {
@@ -70,9 +88,8 @@ fn bounds_that_cannot_be_are_refused() {
     refused("fit rows.csv -k 2 --lower up=much", "not a number");
     refused("fit rows.csv -k 2 --upper up=1,down", "no `=`");
     refused("fit rows.csv -k 2 --nonnegative --solver iht", "--solver auto");
-    refused("fit rows.csv -k auto --nonnegative", "say it with -k");
     refused("fit rows.csv -k 2 --nonnegative --certify --lambda 0.1", "leave out --certify");
-    refused("fit rows.csv -k auto --nonnegative --loss multinomial --target none", "say it with -k");
+    refused("path rows.csv --nonnegative --solver iht", "--solver auto");
     refused("fit rows.csv -k 2 --nonnegative --loss multinomial --target none --solver iht", "--solver auto");
 }
 

@@ -314,6 +314,9 @@ fn groups_are_in_or_out_as_a_whole() {
     }
     let path = bench.json("path data.csv -k 1:3 --groups groups.txt --json");
     assert!(path["path"].as_array().is_some_and(|cells| cells.len() == 3), "{path}");
+    let chosen = bench.json("fit data.csv -k auto --groups groups.txt --json");
+    let support: Vec<u64> = chosen["support"].as_array().unwrap().iter().map(|j| j.as_u64().unwrap()).collect();
+    assert!([[0, 1], [2, 3]].iter().all(|pair| support.contains(&pair[0]) == support.contains(&pair[1])), "{chosen}");
     for (text, complaint) in [("x1,x2\nx2,x3\n", "stands twice"), ("x1,nobody\n", "nobody"), ("x1,,x2\n", "empty")] {
         bench.file("wrong.txt", text);
         let done = bench.run("fit data.csv -k 2 --groups wrong.txt");

@@ -235,3 +235,19 @@ fn an_ensemble_is_the_average_of_halves_of_the_rows() {
         assert!(done.code == 2 && done.stderr.contains("leave -k out"), "{line}: {}", done.stderr);
     }
 }
+
+#[test]
+fn a_path_ends_where_f_is_small_enough() {
+    let bench = Bench::with_data();
+    let all = bench.json("path data.csv -k 1:6 --json");
+    let values: Vec<f64> =
+        all["path"].as_array().unwrap().iter().map(|cell| cell["objective"].as_f64().unwrap()).collect();
+    let short = bench.json(&format!("path data.csv -k 1:6 --stop-at {} --json", values[2]));
+    let cells = short["path"].as_array().unwrap();
+    assert_eq!(cells.len(), 3, "{short}");
+    assert!(short["stopped"].is_null());
+    let done = bench.run("path data.csv --stop-at 1");
+    assert!(done.code == 2 && done.stderr.contains("-k"), "{}", done.stderr);
+    let done = bench.run("path data.csv -k 1:3 --cv 3 --stop-at 1");
+    assert!(done.code == 2 && done.stderr.contains("--cv"), "{}", done.stderr);
+}

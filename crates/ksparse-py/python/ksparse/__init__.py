@@ -10,8 +10,9 @@ Estimators: `SparseLinearRegression`, `SparseRobustRegression`, `SparsePoissonRe
 `SparseLogisticRegression`, `SparseSVC`, `SparseHuberClassifier`, `SparseMultinomialRegression`,
 `SparseOrdinalRegression` (classes in an order), `SparseMultiTaskRegression` (several responses), `SparseCoxRegression`
 (survival times), `SparsePrecision` (networks), `SparseLDA` (classes by such a network), and their ``...CV`` versions,
-which choose k and alpha. A function of your own: `minimize`. All k of a sequence: `path`. How far from the best a fit
-can be: `certify`. What the theorems promise: `theory`. Pictures: `plot_path`, `plot_graph`, `plot_gap`.
+which choose k and alpha. A function of your own: `minimize`, and `minimize_cv`, which chooses k. All k of a sequence:
+`path`. How far from the best a fit can be: `certify`. What the theorems promise: `theory`. Pictures: `plot_path`,
+`plot_graph`, `plot_gap`.
 """
 
 from . import datasets
@@ -36,6 +37,7 @@ from ._families import (
 from ._lda import SparseLDA
 from ._logistic import SparseLogisticRegression
 from ._minimize import minimize
+from ._minimize_cv import minimize_cv
 from ._multi_task import SparseMultiTaskRegression, SparseMultiTaskRegressionCV
 from ._multinomial import SparseMultinomialRegression, SparseMultinomialRegressionCV
 from ._ordinal import SparseOrdinalRegression, SparseOrdinalRegressionCV
@@ -83,6 +85,7 @@ __all__ = [
     "certify",
     "datasets",
     "minimize",
+    "minimize_cv",
     "path",
     "plot_gap",
     "plot_graph",

@@ -128,6 +128,9 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
             "options": options,
             "keep": check_keep(self.keep, n_features, Names(self)),
             "groups": check_groups(self.groups, n_features, Names(self)),
+            "bounds": check_bounds(
+                getattr(self, "nonnegative", False), getattr(self, "bounds", None), n_features, Names(self)
+            ),
             "threads": thread_count(self.n_jobs),
             "seed": seed(self.random_state),
         }
@@ -190,24 +193,14 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
         search = self._search(n_features)
         design = as_design(X, search["threads"], self.device)
         k, alpha = check_k(self.k, countable(n_features, search["groups"])), check_alpha(self.alpha)
-        box = check_bounds(
-            getattr(self, "nonnegative", False),
-            getattr(self, "bounds", None),
-            n_features,
-            Names(self),
-        )
         starts = self._starts(len(targets), n_features, coef_init, intercept_init)
         models = []
         for row, target in enumerate(targets):
             watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
             data, start = self._data(design, target, weights, added), starts[row]
-            models.append(_core.fit(data, search, k, alpha, start, watcher.callback(), self._epochs(), box))
+            models.append(_core.fit(data, search, k, alpha, start, watcher.callback(), self._epochs()))
             watcher.close(models[-1]["message"])
         self._store(models, X.dtype)
-        if box is not None:
-            self.at_bounds_ = np.unique(np.concatenate([model["at_bounds"] for model in models]))
-        elif hasattr(self, "at_bounds_"):
-            del self.at_bounds_
         return self
 
     def _starts(self, rows: int, n_features: int, coef: Any, intercept: Any) -> list[Start | None]:
@@ -251,6 +244,11 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
         self.status_ = models[0]["status"] if single else [model["status"] for model in models]
         self.dual_vector_ = models[0]["dual_vector"] if single else [model["dual_vector"] for model in models]
         self.trace_ = models[0]["trace"] if single else [model["trace"] for model in models]
+        held = [model["at_bounds"] for model in models if "at_bounds" in model]
+        if held:
+            self.at_bounds_ = np.unique(np.concatenate(held))
+        elif hasattr(self, "at_bounds_"):
+            del self.at_bounds_
         for model in models:
             advise(model)
 

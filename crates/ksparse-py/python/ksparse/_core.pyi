@@ -58,6 +58,7 @@ class Search(TypedDict):
     options: Mapping[str, object]
     keep: Sequence[int]
     groups: Sequence[Sequence[int]]
+    bounds: tuple[Floats, Floats] | None
     threads: int
     seed: int
 
@@ -188,7 +189,6 @@ def fit(
     start: tuple[Sequence[int], Sequence[float], float] | None = None,
     callback: Callback | None = None,
     certify: int = 0,
-    bounds: tuple[Floats, Floats] | None = None,
 ) -> Model: ...
 def shard_answer(data: Data, frame: Mapping[str, Any], question: Mapping[str, Any], threads: int) -> Floats: ...
 def fit_shards(
@@ -209,7 +209,6 @@ def fit_joint(
     k: int,
     alpha: float,
     callback: Callback | None = None,
-    bounds: tuple[Floats, Floats] | None = None,
 ) -> JointModel: ...
 def choose_joint(
     data: JointData,
@@ -285,7 +284,9 @@ def grids(
     alphas: Sequence[float],
     rows: Sequence[Indices] | None = None,
     callback: Callback | None = None,
+    stop_at: float | None = None,
 ) -> list[list[list[Model]]]: ...
+def criterion_penalty(name: str, n: float, p: int, s: int) -> float: ...
 def minimize(
     function: Function,
     search: Search,
@@ -294,7 +295,11 @@ def minimize(
     callback: Callback | None = None,
 ) -> Solution: ...
 def minimize_path(
-    function: Function, search: Search, ks: Sequence[int], callback: Callback | None = None
+    function: Function,
+    search: Search,
+    ks: Sequence[int],
+    callback: Callback | None = None,
+    stop_at: float | None = None,
 ) -> list[Solution]: ...
 def simulate_linear(n: int, p: int, k: int, rho: float, noise: float, seed: int) -> dict[str, Any]: ...
 def simulate_logistic(n: int, p: int, k: int, rho: float, seed: int) -> dict[str, Any]: ...

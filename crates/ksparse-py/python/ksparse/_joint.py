@@ -11,15 +11,13 @@ from sklearn.base import ClassifierMixin
 from . import _core
 from ._base import Callback, SparseLinearModel
 from ._labels import numbered, weighed
-from ._parameters import ClassWeight, Compared
+from ._parameters import ClassWeight, JointChoice
 from ._progress import Watcher
 from ._search import KS, _ranks, _ridges, splits_of
 from ._validation import (
     TAKES,
-    Names,
     as_design,
     check_alpha,
-    check_bounds,
     check_k,
     check_ks,
     countable,
@@ -35,10 +33,7 @@ if TYPE_CHECKING:
 class SparseJointModel(SparseLinearModel):
     """At most k columns, one linear predictor of them per output; subclasses say what is observed."""
 
-    #: Of those who choose k; k counts columns, or groups of them, whatever the number of outputs.
-    groups: Any = None
-    nonnegative = False
-    bounds: Any = None
+    # k counts columns, or groups of them, whatever the number of outputs.
     warm_start = False
 
     def _observed(self, kind: str, weights: NDArray[np.float64] | None, **given: Any) -> JointData:
@@ -57,14 +52,9 @@ class SparseJointModel(SparseLinearModel):
         data["design"] = as_design(X, search["threads"], self.device)
         k, alpha = check_k(self.k, countable(n_features, search["groups"])), check_alpha(self.alpha)
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
-        box = check_bounds(self.nonnegative, self.bounds, n_features, Names(self))
-        found = _core.fit_joint(data, search, k, alpha, watcher.callback(), box)
+        found = _core.fit_joint(data, search, k, alpha, watcher.callback())
         watcher.close(found["message"])
         self._keep_model(found, X.dtype)
-        if box is not None:
-            self.at_bounds_ = found["at_bounds"]
-        elif hasattr(self, "at_bounds_"):
-            del self.at_bounds_
 
     def _keep_model(self, found: JointModel, dtype: Any) -> None:
         """Fitted attributes, and a warning if the search was not finished."""
@@ -146,7 +136,7 @@ class SparseJointClassifier(ClassifierMixin, SparseJointModel, ClassWeight):  # 
         raise NotImplementedError
 
 
-class JointCrossValidated(Compared):
+class JointCrossValidated(JointChoice):
     """The choice of k and alpha beside such an estimator."""
 
     def _fit(self: Any, X: Any, data: JointData, labels: Any, groups: Any, callback: Callback | None) -> None:
@@ -156,7 +146,7 @@ class JointCrossValidated(Compared):
             raise ValueError(f"scoring must be one of {self._SCORES} or None, got {self.scoring!r}.")
         n_features = X.shape[1]
         search = self._search(n_features)
-        ks = None if self.ks is None else check_ks(self.ks, n_features, KS)
+        ks = None if self.ks is None else check_ks(self.ks, countable(n_features, search["groups"]), KS)
         classes = labels is not None and len(np.unique(labels)) > 1
         splits = splits_of(self, X, labels, classes, groups)
         data["design"] = as_design(X, search["threads"], self.device)

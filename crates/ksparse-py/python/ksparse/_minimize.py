@@ -17,7 +17,7 @@ from . import _core
 from ._looks import compared, falls_for_ever
 from ._progress import Watcher
 from ._results import MinimizeResult, Progress, minimize_result
-from ._validation import KSparseWarning, check_k, check_keep, seed
+from ._validation import KSparseWarning, check_bounds, check_k, check_keep, seed
 
 if TYPE_CHECKING:
     from ._core import Function, Search
@@ -51,6 +51,8 @@ def minimize(
     solver: str = "auto",
     keep: Any = None,
     *,
+    nonnegative: bool = False,
+    bounds: Any = None,
     tol: float | None = None,
     max_iter: int | None = None,
     time_limit: float | None = None,
@@ -84,6 +86,10 @@ def minimize(
         One of ``ksparse.SOLVERS`` that needs no samples.
     keep : array-like of int or bool, default=None
         Coordinates that are free: never set to zero, not counted in k.
+    nonnegative : bool, default=False
+        No coordinate below 0. With the solver 'auto'.
+    bounds : pair, dict or None, default=None
+        What coordinates may be, as for the estimators: (lower, upper), or a dict of such pairs. 0 must be allowed.
     tol, max_iter, time_limit, solver_options, random_state
         As for the estimators.
     check_grad : bool, default=True
@@ -116,7 +122,9 @@ def minimize(
     array([3., 0., 2.])
     """
     function, counted = as_function(fun, dim, grad, hess)
-    search = function_search(solver, tol, max_iter, time_limit, solver_options, random_state, keep, function["dim"])
+    search = function_search(
+        solver, tol, max_iter, time_limit, solver_options, random_state, keep, function["dim"], nonnegative, bounds
+    )
     start = None
     if x0 is not None:
         x0 = as_floats(x0, "x0")
@@ -148,6 +156,8 @@ def function_search(
     random_state: Any,
     keep: Any,
     dim: int,
+    nonnegative: bool = False,
+    bounds: Any = None,
 ) -> Search:
     """The options of a search, checked."""
     if not isinstance(solver, str):
@@ -162,6 +172,7 @@ def function_search(
         "options": {} if solver_options is None else dict(solver_options),
         "keep": check_keep(keep, dim),
         "groups": [],
+        "bounds": check_bounds(nonnegative, bounds, dim),
         "threads": 1,
         "seed": seed(random_state),
     }

@@ -66,10 +66,18 @@ class ClassWeight:
 
 
 @parameters
-class Bounded:
-    """A number a row: groups of columns, and a lower bound of the objective."""
+class Constrained:
+    """What is asked of columns beside their number."""
 
     groups: Any = None
+    nonnegative: bool = False
+    bounds: Any = None
+
+
+@parameters
+class Bounded(Constrained):
+    """A number a row: a lower bound of the objective."""
+
     certify: bool | int = False
 
 
@@ -91,18 +99,12 @@ class Given(Size):
 class Fit(Columns, Intercept, Bounded, Given):
     """A fit with a number a row for a target."""
 
-    nonnegative: bool = False
-    bounds: Any = None
     warm_start: bool = False
 
 
 @parameters
-class JointFit(Given):
+class JointFit(Constrained, Given):
     """A fit with more than a number a row for a target."""
-
-    groups: Any = None
-    nonnegative: bool = False
-    bounds: Any = None
 
 
 @parameters
@@ -120,6 +122,11 @@ class Compared(Sizes):
 
     alphas: Any = None
     scoring: Any = None
+
+
+@parameters
+class JointChoice(Constrained, Compared):
+    """A choice with more than a number a row for a target."""
 
 
 @parameters

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from sklearn.base import clone
+from sklearn.utils import check_scalar
 
 from . import _core
 from ._base import Callback, SparseLinearModel
@@ -28,10 +30,13 @@ def path(
     hess: Any = None,
     solver: str = "auto",
     keep: Any = None,
+    nonnegative: bool = False,
+    bounds: Any = None,
     tol: float | None = None,
     max_iter: int | None = None,
     solver_options: Mapping[str, object] | None = None,
     random_state: Any = None,
+    stop_at: float | None = None,
     callback: Callback | None = None,
     verbose: int = 0,
 ) -> PathResult | list[PathResult]:
@@ -50,8 +55,10 @@ def path(
         there are columns.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights, for an estimator.
-    dim, grad, hess, solver, keep, tol, max_iter, solver_options, random_state
+    dim, grad, hess, solver, keep, nonnegative, bounds, tol, max_iter, solver_options, random_state
         For a function: as for `minimize`. An estimator has its own.
+    stop_at : float or None, default=None
+        End with the first k whose objective is at most this: a residual that is small enough.
     callback : callable, default=None
         Called once per iteration with a `Progress`; returning True or raising StopIteration ends the path with what is
         solved by then.
@@ -74,22 +81,31 @@ def path(
     if isinstance(problem, SparseLinearModel):
         if X is None or y is None:
             raise TypeError("the path of an estimator needs X and y.")
-        return _estimator_path(problem, X, y, ks, sample_weight, callback, verbose)
+        return _estimator_path(problem, X, y, ks, sample_weight, stop_at, callback, verbose)
     if not callable(problem):
         raise TypeError(f"path takes an estimator of this package or a function, got {type(problem).__name__}.")
     if X is not None or y is not None or dim is None:
         raise TypeError("the path of a function needs dim, and neither X nor y.")
     function, _ = as_function(problem, dim, grad, hess)
-    search = function_search(solver, tol, max_iter, None, solver_options, random_state, keep, function["dim"])
+    search = function_search(
+        solver, tol, max_iter, None, solver_options, random_state, keep, function["dim"], nonnegative, bounds
+    )
     chosen = check_ks(ks, function["dim"], KS)
     watcher = Watcher("path", verbose, callback, function["dim"])
-    solutions = _core.minimize_path(function, search, chosen, watcher.callback())
+    solutions = _core.minimize_path(function, search, chosen, watcher.callback(), _number(stop_at))
     watcher.close(f"{len(solutions)} of {len(chosen)} k")
     return path_result(chosen, solutions, function["dim"])
 
 
 def _estimator_path(
-    estimator: SparseLinearModel, X: Any, y: Any, ks: Any, sample_weight: Any, callback: Callback | None, verbose: int
+    estimator: SparseLinearModel,
+    X: Any,
+    y: Any,
+    ks: Any,
+    sample_weight: Any,
+    stop_at: float | None,
+    callback: Callback | None,
+    verbose: int,
 ) -> PathResult | list[PathResult]:
     estimator = clone(estimator)
     X, targets, weights = estimator._prepare(X, y, sample_weight)
@@ -103,7 +119,11 @@ def _estimator_path(
     paths = []
     for target in targets:
         data = estimator._data(design, target, weights)
-        solutions = _core.grids(data, search, chosen, [alpha], None, watcher.callback())[0][0]
+        solutions = _core.grids(data, search, chosen, [alpha], None, watcher.callback(), _number(stop_at))[0][0]
         paths.append(path_result(chosen, solutions, n_features, alpha, names))
     watcher.close(f"{sum(map(len, paths))} of {len(chosen) * len(paths)} k")
     return paths[0] if len(paths) == 1 else paths
+
+
+def _number(stop_at: float | None) -> float | None:
+    return None if stop_at is None else float(check_scalar(stop_at, "stop_at", numbers.Real))

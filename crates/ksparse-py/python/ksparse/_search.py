@@ -17,7 +17,7 @@ from ._base import Callback
 from ._parameters import Choice
 from ._progress import Watcher
 from ._results import path_result
-from ._validation import as_design, check_alpha, check_ks, check_offset, seed
+from ._validation import as_design, check_alpha, check_ks, check_offset, countable, seed
 
 if TYPE_CHECKING:
     from ._core import Comparison
@@ -84,9 +84,7 @@ class CrossValidated(Choice):
             return self._by_criterion(X, targets, weights, added, callback)
         splits = self._splits(X, labels, groups)
         search = self._search(n_features)
-        if search["groups"]:
-            raise ValueError("groups of columns need a k: choose it with GridSearchCV over the estimator without CV.")
-        comparison = self._comparison(n_features)
+        comparison = self._comparison(countable(n_features, search["groups"]))
         design = as_design(X, search["threads"], self.device)
         data = [self._data(design, target, weights, added) for target in targets]
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
@@ -120,7 +118,7 @@ class CrossValidated(Choice):
         search = self._search(n_features)
         # Shrunken coefficients are priced in full: as little ridge as the loss can do with.
         alphas = _ridges(self.alphas, "alphas") or [1e-5 if hasattr(self, "classes_") else 0.0]
-        ks = None if self.ks is None else check_ks(self.ks, n_features, KS)
+        ks = None if self.ks is None else check_ks(self.ks, countable(n_features, search["groups"]), KS)
         data = self._data(as_design(X, search["threads"], self.device), targets[0], weights, offset)
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
         found = _core.choose_by_criterion(data, search, ks, alphas, self.cv, watcher.callback())
@@ -143,14 +141,14 @@ class CrossValidated(Choice):
         self._store([model], X.dtype)
         return self
 
-    def _comparison(self: Any, n_features: int) -> Comparison:
-        """What to compare. Cells that the user lists are solved in full, those from the data by the quick search."""
+    def _comparison(self: Any, units: int) -> Comparison:
+        """What to compare, k counting at most so many. Cells that the user lists are solved in full, those from the data by the quick search."""
         alphas, refits = _ridges(self.alphas, "alphas"), self.refit_alphas
         same = isinstance(refits, str)
         if same and refits != "same":
             raise ValueError(f"refit_alphas must be 'same', None or ridges, got {refits!r}.")
         return {
-            "ks": None if self.ks is None else check_ks(self.ks, n_features, KS),
+            "ks": None if self.ks is None else check_ks(self.ks, units, KS),
             "alphas": alphas,
             "refit_alphas": None if same else _ridges(refits, "refit_alphas"),
             "one_ridge": same or (refits is None and alphas is not None),

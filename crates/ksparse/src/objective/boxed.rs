@@ -55,10 +55,11 @@ impl Bounds {
     }
 
     /// Those of some coordinates, each multiplied by its scale.
-    pub fn scaled(&self, scale: &[f64]) -> Self {
+    pub fn scaled(&self, scale: &[f64]) -> Result<Self> {
+        check_len("bounds", self.lower.len(), scale.len())?;
         let times =
             |bounds: &[f64]| bounds.iter().zip(scale).map(|(b, s)| if *b == 0.0 { 0.0 } else { b * s }).collect();
-        Self { lower: times(&self.lower), upper: times(&self.upper) }
+        Ok(Self { lower: times(&self.lower), upper: times(&self.upper) })
     }
 
     /// Those of columns as those of their coefficients for several outputs, which are neighbours.
@@ -105,9 +106,28 @@ enum Inner<'a> {
     Own(Box<dyn Objective + 'a>),
 }
 
+impl<'a> Inner<'a> {
+    fn get(&self) -> &(dyn Objective + 'a) {
+        match self {
+            Inner::Given(inner) => *inner,
+            Inner::Own(inner) => &**inner,
+        }
+    }
+}
+
 impl<'a> Boxed<'a> {
     /// `bounds` may leave out the last coordinates, those of intercepts, which then have none.
-    pub fn new(inner: &'a dyn Objective, mut bounds: Bounds) -> Result<Self> {
+    pub fn new(inner: &'a dyn Objective, bounds: Bounds) -> Result<Self> {
+        Self::around(Inner::Given(inner), bounds)
+    }
+
+    /// The same around an objective of its own.
+    pub fn owning(inner: Box<dyn Objective + 'a>, bounds: Bounds) -> Result<Self> {
+        Self::around(Inner::Own(inner), bounds)
+    }
+
+    fn around(held: Inner<'a>, mut bounds: Bounds) -> Result<Self> {
+        let inner = held.get();
         let (given, dim) = (bounds.lower.len(), inner.dim());
         let rest = given..dim;
         if given > dim || rest.clone().any(|j| inner.free().binary_search(&j).is_err()) {
@@ -115,14 +135,11 @@ impl<'a> Boxed<'a> {
         }
         bounds.lower.resize(dim, f64::NEG_INFINITY);
         bounds.upper.resize(dim, f64::INFINITY);
-        Ok(Self { inner: Inner::Given(inner), bounds })
+        Ok(Self { inner: held, bounds })
     }
 
     fn inner(&self) -> &dyn Objective {
-        match &self.inner {
-            Inner::Given(inner) => *inner,
-            Inner::Own(inner) => &**inner,
-        }
+        self.inner.get()
     }
 
     /// The coordinates of a solution that a bound holds back, ascending.

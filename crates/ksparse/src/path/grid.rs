@@ -2,7 +2,7 @@
 
 use super::{Path, PathProgress, PathSolution, sweep};
 use crate::error::{Result, check_option};
-use crate::objective::Risk;
+use crate::objective::{Objective, Risk};
 use crate::solver::{Progress, Solution, Solver, Status};
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -78,17 +78,27 @@ impl Grid {
         solver: &dyn Solver,
         watch: &mut dyn FnMut(&PathProgress) -> ControlFlow<()>,
     ) -> Result<GridSolution> {
+        self.solve_under(&|lambda| Ok(Box::new(risk.reridged(lambda)?)), solver, watch)
+    }
+
+    /// The same for what there is to minimise under each lambda.
+    pub fn solve_under<'a>(
+        &self,
+        objective: &dyn Fn(f64) -> Result<Box<dyn Objective + 'a>>,
+        solver: &dyn Solver,
+        watch: &mut dyn FnMut(&PathProgress) -> ControlFlow<()>,
+    ) -> Result<GridSolution> {
         self.validate()?;
         let started = Instant::now();
         let (ks, total) = (self.path.ks.len(), self.len());
         let mut paths: Vec<PathSolution> = Vec::with_capacity(self.lambdas.len());
         for (row, &lambda) in self.lambdas.iter().enumerate() {
-            let ridged = risk.reridged(lambda)?;
+            let ridged = objective(lambda)?;
             let mut report = |k: usize, done: usize, solver: &Progress| {
                 watch(&PathProgress { k, lambda: Some(lambda), done: row * ks + done, total, solver: *solver })
             };
             let hints = paths.last().map_or(&[][..], |path| &path.solutions);
-            let path = sweep::run(&self.path, started, &ridged, solver, hints, &mut report)?;
+            let path = sweep::run(&self.path, started, &*ridged, solver, hints, &mut report)?;
             paths.push(path);
             if paths[row].stopped.is_some() {
                 break;

@@ -24,6 +24,10 @@ pub(super) fn run(
     let mut sweep =
         Sweep { path, started, objective, solver, report, solutions: Vec::new(), at_once: 0, stopped: None };
     sweep.passes(hints)?;
+    // A sweep may have made a smaller k do.
+    if let Some(first) = sweep.solutions.iter().position(|solution| sweep.is_enough(solution)) {
+        sweep.solutions.truncate(first + 1);
+    }
     Ok(PathSolution {
         ks: path.ks[..sweep.solutions.len()].to_vec(),
         solutions: sweep.solutions,
@@ -67,6 +71,9 @@ impl Sweep<'_> {
             if self.stopped.is_some() {
                 return Ok(());
             }
+            if self.is_enough(&self.solutions[i]) {
+                break;
+            }
         }
         for _ in 0..self.path.sweeps {
             let improved = self.backward()?;
@@ -77,6 +84,11 @@ impl Sweep<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether f is small enough there.
+    fn is_enough(&self, solution: &Solution) -> bool {
+        self.path.enough.is_some_and(|enough| solution.value <= enough)
     }
 
     /// Offers every k what is left of the next one's answer; says which k profited.

@@ -17,7 +17,7 @@ use super::splits::{OwnScore, Scorer};
 use super::{CvProgress, CvTable, Folds, Metric, Problem, Rule, Split, Training, ranges};
 use crate::cancel::Cancel;
 use crate::error::{Result, check_option};
-use crate::objective::LinearModel;
+use crate::objective::{LinearModel, Objective, Risk};
 use crate::solver::{Solution, Solver};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -212,7 +212,7 @@ impl Choose {
         problems.iter().try_for_each(Problem::validate)?;
         let scorer = Scorer { problems, splits, metric: self.metric, own };
         let all = problems.iter().map(Problem::on_all_rows).collect::<Result<Vec<_>>>()?;
-        let plan = self.plan(&all)?;
+        let plan = self.plan(&all, &problems[0])?;
         let control = Control::until(watch, started, self.cancel_within(FOR_SCORING, started));
         let scored = self.scores(&scorer, &plan, solver, &control)?;
         let table = scored.table;
@@ -222,7 +222,7 @@ impl Choose {
         let edges = plan.edges(k, key, &scored.ks, self);
         let none = vec![vec![Vec::new(); problems.len()]; splits.len()];
         let met = scored.supports.get(&(key.0, key.1)).unwrap_or(&none);
-        let finish = Finish { choose: self, k, lambda, refit, ks: &scored.ks, solver, started };
+        let finish = Finish { choose: self, problem: &problems[0], k, lambda, refit, ks: &scored.ks, solver, started };
         let mut predictors = Vec::with_capacity(problems.len());
         for (number, training) in all.iter().enumerate() {
             let met: Vec<&[usize]> = met.iter().filter_map(|split| split.get(number)).map(Vec::as_slice).collect();
@@ -236,6 +236,11 @@ impl Choose {
             }
         }
         Ok(Chosen { k, lambda, refit, predictors, table, edges })
+    }
+
+    /// Whether cells are solved by the solver: on request, and for losses with corners.
+    pub(super) fn solves(&self, risk: &Risk) -> bool {
+        self.thorough || risk.profile().corners
     }
 
     /// A token that is set with `cancel`, or when this share of the time limit has passed.
@@ -278,10 +283,9 @@ impl Choose {
     }
 
     /// The values to compare.
-    fn plan(&self, all: &[Training]) -> Result<Plan> {
-        let risk = &all[0].risk;
-        let columns = risk.features() - self.keep.len().min(risk.features());
-        let unit = ranges::typical_curvature(risk)?;
+    fn plan(&self, all: &[Training], problem: &Problem) -> Result<Plan> {
+        let columns = problem.units(&self.keep);
+        let unit = ranges::typical_curvature(&all[0].risk)?;
         let largest = all.iter().map(|training| ranges::largest_k(&training.risk, columns)).max().unwrap_or(0);
         let mut ks = self.ks.clone().unwrap_or_else(|| ranges::first_ks(largest));
         ks.iter_mut().for_each(|k| *k = (*k).min(columns));

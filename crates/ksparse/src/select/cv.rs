@@ -15,7 +15,7 @@ use super::problem::pick;
 use super::{CvCell, CvTable, Folds, Metric, Problem, Rule};
 use crate::error::{Error, Result, check_len, check_option};
 use crate::loss::TargetKind;
-use crate::objective::{LinearModel, Risk};
+use crate::objective::{LinearModel, Objective};
 use crate::path::{Grid, Path, PathProgress};
 use crate::solver::{Solution, Solver};
 use rayon::prelude::*;
@@ -42,7 +42,8 @@ use std::ops::ControlFlow;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossValidation {
-    /// The cells to compare. Its time limit is for all folds together: folds not finished by then are left out.
+    /// The cells to compare, k counting the groups of the grid's path. Its time limit is for all folds together: folds
+    /// not finished by then are left out.
     pub grid: Grid,
     /// How predictions are scored. Default deviance.
     pub metric: Metric,
@@ -80,7 +81,7 @@ impl CrossValidation {
         let (k, lambda) = (cell.k, cell.lambda);
         self.grid.path.cancel.ask()?;
         let training = problem.on_all_rows()?;
-        let solution = self.refit(&training.risk.reridged(lambda)?, k, solver, watch)?;
+        let solution = self.refit(&*training.objective(lambda)?, k, solver, watch)?;
         Ok(Selection { k, lambda, model: training.model(&solution), solution, table })
     }
 
@@ -132,7 +133,7 @@ impl CrossValidation {
         grid.path.time_limit = limit.map(|limit| limit.saturating_sub(control.started.elapsed()));
         let training = problem.on_rows(folds.training(fold))?;
         let mut report = |path: &PathProgress| control.report(&CvProgress { fold: Some(fold), path: *path });
-        let solved = grid.solve(&training.risk, solver, &mut report)?;
+        let solved = grid.solve_under(&|lambda| training.objective(lambda), solver, &mut report)?;
         if solved.stopped().is_some() {
             return Ok(None);
         }
@@ -148,14 +149,14 @@ impl CrossValidation {
     }
 
     /// The chosen cell on all rows: the better of the path that leads there and a solution from zero.
-    fn refit(&self, risk: &Risk, k: usize, solver: &dyn Solver, watch: &mut Watch) -> Result<Solution> {
+    fn refit(&self, objective: &dyn Objective, k: usize, solver: &dyn Solver, watch: &mut Watch) -> Result<Solution> {
         let ks = self.grid.path.ks.iter().copied().filter(|&other| other <= k).collect();
         let path = Path { ks, time_limit: None, ..self.grid.path.clone() };
         let mut report = |path: &PathProgress| watch(&CvProgress { fold: None, path: *path });
-        let reached = path.solve(risk, solver, &mut report)?;
+        let reached = path.solve(objective, solver, &mut report)?;
         let sparsity = path.sparsity(k);
         let total = path.ks.len();
-        let direct = solver.solve(risk, &sparsity, None, &mut |solver| {
+        let direct = solver.solve(objective, &sparsity, None, &mut |solver| {
             report(&PathProgress { k, lambda: None, done: total, total, solver: *solver })
         })?;
         // A path that was stopped on the way has nothing for k.

@@ -73,45 +73,52 @@ impl From<Stage> for Solution {
 /// Asked after every refit, with k and the point: whether to go on.
 pub(super) type Ask<'a> = dyn FnMut(usize, &Stage) -> ControlFlow<()> + 'a;
 
-/// A support with its k for each of `ks` (ascending), largest first: fewer once `ask` has said no or `cancel`
-/// is set. `whole` is where to begin, and becomes what is found over all columns.
-pub(super) fn descend(
-    risk: &Risk,
-    ks: &[usize],
-    keep: &[usize],
-    whole: &mut Whole,
-    cancel: &Cancel,
-    ask: &mut Ask,
-) -> Result<Vec<(usize, Stage)>> {
-    let mut stages = Vec::with_capacity(ks.len());
-    let search = Descent { cancel, ..Descent::new(risk, keep)? };
-    match search.down(ks, whole, ask, &mut stages) {
-        Ok(()) | Err(Error::Cancelled) => Ok(stages),
-        Err(error) => Err(error),
-    }
-}
 /// The point without features beside those kept.
-pub(super) fn nothing(risk: &Risk, keep: &[usize]) -> Result<Stage> {
-    let search = Descent::new(risk, keep)?;
-    let free = search.budget.free.clone();
-    let zeros = vec![0.0; free.len()];
-    search.refit(free, zeros, f64::INFINITY)?.ok_or_else(not_finite)
+pub(super) fn nothing(objective: &dyn Objective, keep: &[usize]) -> Result<Stage> {
+    let dim = objective.dim();
+    let free = Budget::new(&Sparsity::new(dim).keep(keep.iter().copied()), objective.free(), dim)?.free;
+    let mut x = vec![0.0; free.len()];
+    let outcome = restricted::minimise(&mut *objective.restrict(&free)?, &mut x, &LOOSE)?;
+    match outcome.ended {
+        Ended::NotFinite => Err(not_finite()),
+        _ => Ok(Stage { support: free, x, value: outcome.value, curvature: Vec::new() }),
+    }
 }
 
 fn not_finite() -> Error {
     Error::NotFinite { what: "objective (so the data)", index: 0 }
 }
 
-struct Descent<'a> {
+/// What there is to go down on.
+pub(super) struct Descent<'a> {
+    /// Without bounds, for what columns weigh.
     risk: &'a Risk<'a>,
+    /// What is minimised: the risk, or the risk within bounds.
+    objective: &'a dyn Objective,
     budget: Budget,
     cancel: &'a Cancel,
 }
 
 impl<'a> Descent<'a> {
-    fn new(risk: &'a Risk<'a>, keep: &[usize]) -> Result<Self> {
-        let budget = Budget::new(&Sparsity::new(risk.dim()).keep(keep.iter().copied()), risk.free(), risk.dim())?;
-        Ok(Self { risk, budget, cancel: &Cancel::NEVER })
+    /// Of `sparsity`, k is not used.
+    pub fn new(
+        risk: &'a Risk<'a>,
+        objective: &'a dyn Objective,
+        sparsity: Sparsity,
+        cancel: &'a Cancel,
+    ) -> Result<Self> {
+        let all = Sparsity { k: risk.dim(), ..sparsity };
+        Ok(Self { risk, objective, budget: Budget::new(&all, risk.free(), risk.dim())?, cancel })
+    }
+
+    /// A support with its k for each of `ks` (ascending), largest first: fewer once `ask` has said no or the token is
+    /// set. `whole` is where to begin, and becomes what is found over all columns.
+    pub fn descend(&self, ks: &[usize], whole: &mut Whole, ask: &mut Ask) -> Result<Vec<(usize, Stage)>> {
+        let mut stages = Vec::with_capacity(ks.len());
+        match self.down(ks, whole, ask, &mut stages) {
+            Ok(()) | Err(Error::Cancelled) => Ok(stages),
+            Err(error) => Err(error),
+        }
     }
 
     /// From the point over all columns to the smallest k.
@@ -121,7 +128,7 @@ impl<'a> Descent<'a> {
         let mut at = self.begin(whole, largest)?;
         // The first cut is the deepest: what is left is gathered, and must be small beside the data.
         let halves = std::iter::successors(Some(most / 4), |k| Some(k / 2)).take_while(|&k| k > largest.max(1));
-        let size = at.support.len() - self.budget.free.len();
+        let size = self.budget.counted(&at.support);
         for k in halves.filter(|&k| k < size) {
             if ask(k, &at).is_break() {
                 return Ok(());
@@ -160,7 +167,7 @@ impl<'a> Descent<'a> {
     }
 
     fn minimise(&self, support: Vec<usize>, mut x: Vec<f64>, options: &InnerOptions) -> Result<Option<Stage>> {
-        let mut restricted = self.risk.restrict(&support)?;
+        let mut restricted = self.objective.restrict(&support)?;
         let options = InnerOptions { cancel: self.cancel, ..*options };
         let outcome = restricted::minimise(&mut *restricted, &mut x, &options)?;
         if outcome.ended == Ended::NotFinite {
@@ -177,23 +184,30 @@ impl<'a> Descent<'a> {
         Ok(Some(Stage { support, x, value: outcome.value, curvature }))
     }
 
-    /// What it costs to lose each coordinate of the support; free ones are never lost.
-    fn costs(&self, at: &Stage) -> Vec<f64> {
-        let each = at.support.iter().zip(&at.x).zip(&at.curvature);
-        each.map(|((&j, x), h)| if self.budget.is_free(j) { f64::INFINITY } else { x * x * h }).collect()
+    /// The units of the support, ascending (columns, or groups of them; free coordinates are in none), and what it costs
+    /// to lose each.
+    fn costs(&self, at: &Stage) -> (Vec<usize>, Vec<f64>) {
+        let units = self.budget.units_of(&at.support);
+        let mut costs = vec![0.0; units.len()];
+        for ((&j, x), h) in at.support.iter().zip(&at.x).zip(&at.curvature) {
+            let place = self.budget.unit(j).and_then(|unit| units.binary_search(&unit).ok());
+            place.into_iter().for_each(|place| costs[place] += x * x * h);
+        }
+        (units, costs)
     }
 
-    /// The k coordinates that matter most, refitted.
+    /// The k units that matter most, refitted.
     fn cut(&self, at: Stage, k: usize) -> Result<Stage> {
-        let costs = self.costs(&at);
-        let size = k + self.budget.free.len();
-        if at.support.len() <= size {
+        let (units, costs) = self.costs(&at);
+        if units.len() <= k {
             return Ok(at);
         }
-        // Coordinates at 0 fill up where nothing else is left.
-        let mut kept = top_by(costs.len(), size, |i| costs[i] + f64::MIN_POSITIVE);
+        // Those at 0 fill up where nothing else is left.
+        let mut kept = top_by(costs.len(), k, |i| costs[i] + f64::MIN_POSITIVE);
         kept.sort_unstable();
-        let (support, x) = kept.iter().map(|&i| (at.support[i], at.x[i])).unzip();
+        let kept: Vec<usize> = kept.into_iter().map(|i| units[i]).collect();
+        let stays = |j: usize| self.budget.unit(j).is_none_or(|unit| kept.binary_search(&unit).is_ok());
+        let (support, x) = at.support.iter().zip(&at.x).filter(|(j, _)| stays(**j)).map(|(&j, &x)| (j, x)).unzip();
         self.refit(support, x, f64::INFINITY)?.ok_or_else(not_finite)
     }
 
@@ -219,27 +233,27 @@ impl<'a> Descent<'a> {
         Ok(at)
     }
 
-    /// Places in the support to leave, columns to enter: the pairs that promise to lower f, best first.
+    /// Units to leave and units to enter: the pairs that promise to lower f, best first.
     fn pairs(&self, at: &Stage, k: usize) -> Result<Option<(Vec<usize>, Vec<usize>)>> {
-        let point = self.risk.at(SparseRef::new(&at.support, &at.x))?;
+        let point = self.objective.at(SparseRef::new(&at.support, &at.x))?;
         let gradient = point.gradient()?;
         let (squares, ridge) = (self.risk.weighted_squares(), self.risk.ridge());
         let mean = self.mean_curvature(at);
         let mut outside = vec![true; gradient.len()];
         at.support.iter().for_each(|&j| outside[j] = false);
-        let promise = |j: usize| {
+        let alone = |j: usize| {
             let h = mean * squares[j] + ridge;
             if outside[j] && !self.budget.is_free(j) && h > 0.0 { gradient[j] * gradient[j] / h } else { 0.0 }
         };
-        let costs = self.costs(at);
+        let promise = |unit: usize| self.budget.members(unit).map(alone).sum::<f64>();
+        let (units, costs) = self.costs(at);
         let mut leaving: Vec<usize> = (0..costs.len()).collect();
         // Of equal costs the larger index leaves first: ties go to the smaller index.
         leaving.sort_unstable_by(|&a, &b| costs[a].total_cmp(&costs[b]).then(b.cmp(&a)));
-        let mut entering = top_by(gradient.len(), (k / 2).max(1), promise);
-        let gains = leaving.iter().zip(&entering).take_while(|(i, j)| promise(**j) > costs[**i]).count();
-        leaving.truncate(gains);
+        let mut entering = top_by(self.budget.units(), (k / 2).max(1), promise);
+        let gains = leaving.iter().zip(&entering).take_while(|(i, unit)| promise(**unit) > costs[**i]).count();
         entering.truncate(gains);
-        Ok((gains > 0).then_some((leaving, entering)))
+        Ok((gains > 0).then(|| (leaving[..gains].iter().map(|&i| units[i]).collect(), entering)))
     }
 
     /// The mean curvature of the losses, read off a coordinate of the support.
@@ -252,10 +266,10 @@ impl<'a> Descent<'a> {
 
     /// The point after an exchange, where that is clearly lower.
     fn refitted_without(&self, at: &Stage, leaving: &[usize], entering: &[usize]) -> Result<Option<Stage>> {
-        let mut stays = vec![true; at.support.len()];
-        leaving.iter().for_each(|&i| stays[i] = false);
-        let old = at.support.iter().zip(&at.x).zip(&stays).filter(|(_, stays)| **stays).map(|((&j, &x), _)| (j, x));
-        let mut entries: Vec<(usize, f64)> = old.chain(entering.iter().map(|&j| (j, 0.0))).collect();
+        let stays = |j: usize| self.budget.unit(j).is_none_or(|unit| !leaving.contains(&unit));
+        let old = at.support.iter().zip(&at.x).filter(|(j, _)| stays(**j)).map(|(&j, &x)| (j, x));
+        let new = entering.iter().flat_map(|&unit| self.budget.members(unit));
+        let mut entries: Vec<(usize, f64)> = old.chain(new.map(|j| (j, 0.0))).collect();
         entries.sort_unstable_by_key(|entry| entry.0);
         let (support, x) = entries.into_iter().unzip();
         let found = self.refit(support, x, at.value)?;

@@ -2,10 +2,10 @@
 
 use super::choose::{Alternative, Choose, Predictor};
 use super::control::Watch;
-use super::descent::{self, Stage, Whole};
-use super::{CvProgress, Training};
+use super::descent::{Descent, Stage, Whole};
+use super::{CvProgress, Problem, Training};
 use crate::error::{Error, Result};
-use crate::objective::{Objective, Risk};
+use crate::objective::Objective;
 use crate::path::{Path, PathProgress};
 use crate::restricted::{self, InnerOptions};
 use crate::solver::{Progress, Solution, Solver};
@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 /// The chosen cell on all rows.
 pub(super) struct Finish<'a> {
     pub choose: &'a Choose,
+    pub problem: &'a Problem<'a>,
     pub k: usize,
     pub lambda: f64,
     pub refit: f64,
@@ -35,15 +36,15 @@ impl Finish<'_> {
         whole: &mut Whole,
         watch: &mut Watch,
     ) -> Result<Predictor> {
-        let risk = training.risk.reridged(self.lambda)?;
+        let (risk, objective) = (&training.risk, training.objective(self.lambda)?);
         let mut alternatives: Vec<Solution> = Vec::new();
         for support in met.iter().filter(|support| !support.is_empty()) {
             if self.late() && !alternatives.is_empty() {
                 break;
             }
-            alternatives.extend(exact(&risk, support, None)?);
+            alternatives.extend(exact(&*objective, support, None)?);
         }
-        let (selected, path) = self.select(&risk, &alternatives, whole, watch)?;
+        let (selected, path) = self.select(training, &*objective, &alternatives, whole, watch)?;
         let solution = Solution {
             status: selected.status,
             iterations: selected.iterations,
@@ -51,7 +52,8 @@ impl Finish<'_> {
             trace: selected.trace.clone(),
             ..self.refitted(training, &selected.support, &selected.coefficients)?
         };
-        alternatives.retain(|other| other.support != selected.support && other.support.len() == selected.support.len());
+        let same_size = |other: &Solution| self.same_size(&other.support, selected.support.len());
+        alternatives.retain(|other| other.support != selected.support && same_size(other));
         alternatives.sort_by(|a, b| a.value.total_cmp(&b.value).then_with(|| a.support.cmp(&b.support)));
         alternatives.dedup_by(|a, b| a.support == b.support);
         alternatives.truncate(10);
@@ -77,7 +79,7 @@ impl Finish<'_> {
 
     /// The minimum on a support under the ridge that refits.
     pub(super) fn refitted(&self, training: &Training, support: &[usize], start: &[f64]) -> Result<Solution> {
-        let refitted = exact(&training.risk.reridged(self.refit)?, support, Some(start))?;
+        let refitted = exact(&*training.objective(self.refit)?, support, Some(start))?;
         refitted.ok_or(Error::Overflow { what: "objective" })
     }
 
@@ -90,34 +92,37 @@ impl Finish<'_> {
     /// quick search finds for every k.
     fn select(
         &self,
-        risk: &Risk,
+        training: &Training,
+        objective: &dyn Objective,
         met: &[Solution],
         whole: &mut Whole,
         watch: &mut Watch,
     ) -> Result<(Solution, Vec<(usize, Solution)>)> {
-        let sparsity = Sparsity::new(self.k).keep(self.choose.keep.iter().copied());
+        let sparsity = self.problem.sparsity(self.k, &self.choose.keep);
         let late = || self.late();
         let mut report = |solver: &Progress| {
             let path = PathProgress { k: self.k, lambda: Some(self.lambda), done: 0, total: 1, solver: *solver };
             if late() { ControlFlow::Break(()) } else { watch(&CvProgress { fold: None, path }) }
         };
         let mut path: Vec<(usize, Solution)> = Vec::new();
-        if self.choose.thorough || risk.profile().corners {
-            let all = Path { time_limit: self.time_left(), ..Path::over(self.ks.iter().copied()) };
-            let all = all.keep(self.choose.keep.iter().copied());
-            let solved = all.solve(risk, self.solver, &mut |at| report(&at.solver))?;
+        if self.choose.solves(&training.risk) {
+            let Sparsity { keep, groups, .. } = sparsity.clone();
+            let all = Path { keep, groups, time_limit: self.time_left(), ..Path::over(self.ks.iter().copied()) };
+            let solved = all.solve(objective, self.solver, &mut |at| report(&at.solver))?;
             path.extend(solved.ks.iter().copied().zip(solved.solutions));
         } else {
             let mut ask = |_: usize, _: &Stage| if late() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             let cancel = self.choose.cancel_within(1.0, self.started);
-            let stages = descent::descend(risk, self.ks, &self.choose.keep, whole, &cancel, &mut ask)?;
+            let risk = training.risk.reridged(self.lambda)?;
+            let descent = Descent::new(&risk, objective, sparsity.clone(), &cancel)?;
+            let stages = descent.descend(self.ks, whole, &mut ask)?;
             path.extend(stages.into_iter().rev().map(|(k, stage)| (k, Solution::from(stage))));
         }
         let found = path.iter().find(|(k, _)| *k == self.k).map(|(_, found)| found);
         let size = found.or(met.first()).map_or(0, |found| found.support.len());
-        let starts = met.iter().filter(|other| other.support.len() == size).chain(found);
+        let starts = met.iter().filter(|other| self.same_size(&other.support, size)).chain(found);
         let start = starts.min_by(|a, b| a.value.total_cmp(&b.value)).filter(|_| self.k > 0);
-        let selected = self.solver.solve(risk, &sparsity, start, &mut report)?;
+        let selected = self.solver.solve(objective, &sparsity, start, &mut report)?;
         path.retain(|(k, _)| *k != self.k);
         path.push((self.k, selected.clone()));
         path.sort_by_key(|(k, _)| *k);
@@ -130,15 +135,20 @@ impl Finish<'_> {
         Ok((selected, path))
     }
 
+    /// Whether a support is one of so many coordinates. As many groups may hold more or fewer.
+    fn same_size(&self, support: &[usize], size: usize) -> bool {
+        self.problem.groups.is_some() || support.len() == size
+    }
+
     fn time_left(&self) -> Option<Duration> {
         self.choose.time_limit.map(|limit| limit.saturating_sub(self.started.elapsed()))
     }
 }
 
 /// The minimum on a support; `None` where f is not finite.
-fn exact(risk: &Risk, support: &[usize], start: Option<&[f64]>) -> Result<Option<Solution>> {
+fn exact(objective: &dyn Objective, support: &[usize], start: Option<&[f64]>) -> Result<Option<Solution>> {
     let mut x = start.map_or_else(|| vec![0.0; support.len()], <[f64]>::to_vec);
-    let outcome = restricted::minimise(&mut *risk.restrict(support)?, &mut x, &InnerOptions::EXACT)?;
+    let outcome = restricted::minimise(&mut *objective.restrict(support)?, &mut x, &InnerOptions::EXACT)?;
     let solution = Solution { value: outcome.value, ..Solution::guess(support.to_vec(), x) };
     Ok(outcome.value.is_finite().then_some(solution))
 }

@@ -5,15 +5,16 @@ mod validation;
 pub use validation::{JointSelection, JointValidation};
 
 use super::metrics::Metric;
-use super::problem::pick;
+use super::problem::{pick, units, within};
 use super::scaling::Scaling;
 use super::{Deal, Folds, concordance};
 use crate::design::{Design, Rows};
 use crate::error::{Error, Result, check_len};
 use crate::loss::{Baseline, Cox, JointLoss, Multinomial, Ordinal, Responses, Survival};
-use crate::objective::{Bounds, JointRisk, LinearModel};
+use crate::objective::{Bounds, Boxed, JointRisk, LinearModel, Objective};
 use crate::solver::Solution;
 use crate::sparsity::{Partition, Sparsity};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What was observed of every row.
@@ -73,6 +74,8 @@ pub struct JointProblem<'a> {
     pub penalty_factors: Option<&'a [f64]>,
     /// Columns that are in or out together, of which k counts the groups. Default none.
     pub groups: Option<&'a Partition>,
+    /// What the coefficients of the columns may be, the same for every output. Default anything.
+    pub bounds: Option<&'a Bounds>,
 }
 
 impl<'a> JointProblem<'a> {
@@ -86,6 +89,7 @@ impl<'a> JointProblem<'a> {
             standardize: false,
             penalty_factors: None,
             groups: None,
+            bounds: None,
         }
     }
 
@@ -121,8 +125,7 @@ impl<'a> JointProblem<'a> {
 
     /// How many columns, or groups of them, there are beside those kept: what k can be.
     pub fn units(&self, keep: &[usize]) -> usize {
-        let columns = self.design.ncols();
-        self.groups.map_or_else(|| columns.saturating_sub(keep.len()), |groups| groups.count(columns, keep))
+        units(self.design.ncols(), self.groups, keep)
     }
 
     /// The risk on all rows.
@@ -144,7 +147,8 @@ impl<'a> JointProblem<'a> {
         let (design, scaling) = Scaling::of(design, weights.as_deref(), self.standardize, self.penalty_factors)?;
         let risk = JointRisk::from_arcs(Arc::from(design), loss)?;
         let risk = if self.intercept { risk.with_intercept() } else { risk };
-        Ok(JointTraining { risk, scaling, shifts })
+        let bounds = Scaling::bounds(scaling.as_ref(), self.bounds)?.map(|bounds| bounds.for_outputs(shifts.len()));
+        Ok(JointTraining { risk, scaling, shifts, bounds })
     }
 
     fn weights_of(&self, rows: &[usize]) -> Result<Option<Vec<f64>>> {
@@ -324,13 +328,25 @@ pub struct JointTraining<'a> {
     scaling: Option<Scaling>,
     /// What was subtracted from responses.
     shifts: Vec<f64>,
+    /// In the units of the risk.
+    bounds: Option<Bounds>,
 }
 
 impl JointTraining<'_> {
-    /// Bounds on the coefficients of the original columns, the same for every output, as bounds on those of the risk.
-    pub fn bounds(&self, bounds: &Bounds) -> Bounds {
+    /// What to minimise: the risk with this ridge, within the bounds of the problem.
+    pub fn objective(&self, lambda: f64) -> Result<Box<dyn Objective + '_>> {
+        within(Box::new(self.risk.reridged(lambda)?), self.bounds.as_ref())
+    }
+
+    /// The columns of a solution of which a bound holds a coefficient back, ascending; `None` where there are no bounds.
+    pub fn held_back(&self, lambda: f64, solution: &Solution) -> Result<Option<Vec<usize>>> {
+        let Some(bounds) = &self.bounds else { return Ok(None) };
+        let risk = self.risk.reridged(lambda)?;
+        let held = Boxed::new(&risk, bounds.clone())?.held_back(solution)?;
+        // Coefficients of a column are neighbours, and intercepts the last.
         let outputs = self.shifts.len();
-        self.scaling.as_ref().map_or_else(|| bounds.clone(), |scaling| scaling.bounds(bounds)).for_outputs(outputs)
+        let counted = held.into_iter().filter(|at| !risk.free().contains(at)).map(|at| at / outputs);
+        Ok(Some(counted.collect::<BTreeSet<usize>>().into_iter().collect()))
     }
 
     /// A solution of the risk (at any ridge) as models of the original columns, one per output.

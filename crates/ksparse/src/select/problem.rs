@@ -5,9 +5,11 @@ use super::{Deal, Folds};
 use crate::design::{Design, Rows};
 use crate::error::{Error, Result, check_finite, check_len, check_option};
 use crate::loss::{Loss, TargetKind};
-use crate::objective::{Bounds, LinearModel, Risk};
+use crate::objective::{Bounds, Boxed, LinearModel, Objective, Risk};
 use crate::solver::Solution;
+use crate::sparsity::{Partition, Sparsity};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Data, loss and preparation, from which the risk on any subset of the rows is built.
 ///
@@ -40,6 +42,10 @@ pub struct Problem<'a> {
     pub standardize: bool,
     /// What the ridge on the coefficient of each column is multiplied by: positive numbers. Default none: all 1.
     pub penalty_factors: Option<&'a [f64]>,
+    /// Columns that are in or out together, of which k counts the groups. Default none.
+    pub groups: Option<&'a Partition>,
+    /// What the coefficients of the columns may be. Default anything.
+    pub bounds: Option<&'a Bounds>,
 }
 
 impl<'a> Problem<'a> {
@@ -54,7 +60,19 @@ impl<'a> Problem<'a> {
             intercept: true,
             standardize: false,
             penalty_factors: None,
+            groups: None,
+            bounds: None,
         }
+    }
+
+    /// The constraint for k columns, or groups of them, beside those kept.
+    pub fn sparsity(&self, k: usize, keep: &[usize]) -> Sparsity {
+        Sparsity { groups: self.groups.cloned().map(Arc::new), ..Sparsity::new(k).keep(keep.iter().copied()) }
+    }
+
+    /// How many columns, or groups of them, there are beside those kept: what k can be.
+    pub fn units(&self, keep: &[usize]) -> usize {
+        units(self.design.ncols(), self.groups, keep)
     }
 
     /// `Err` when shapes or targets do not fit together.
@@ -146,7 +164,8 @@ impl<'a> Problem<'a> {
         if self.intercept {
             risk = risk.with_intercept();
         }
-        Ok(Training { risk, scaling })
+        let bounds = Scaling::bounds(scaling.as_ref(), self.bounds)?;
+        Ok(Training { risk, scaling, bounds })
     }
 
     /// The linear predictor of `model` for some rows of the design, offsets included.
@@ -162,12 +181,26 @@ pub struct Training<'a> {
     /// The risk to minimise, without a ridge.
     pub risk: Risk<'a>,
     scaling: Option<Scaling>,
+    /// In the units of the risk.
+    bounds: Option<Bounds>,
 }
 
 impl Training<'_> {
-    /// Bounds on the coefficients of the original columns as bounds on those of the risk.
-    pub fn bounds(&self, bounds: &Bounds) -> Bounds {
-        self.scaling.as_ref().map_or_else(|| bounds.clone(), |scaling| scaling.bounds(bounds))
+    /// What to minimise: the risk with this ridge, within the bounds of the problem.
+    pub fn objective(&self, lambda: f64) -> Result<Box<dyn Objective + '_>> {
+        within(Box::new(self.risk.reridged(lambda)?), self.bounds.as_ref())
+    }
+
+    /// Whether coefficients have bounds.
+    pub fn bounded(&self) -> bool {
+        self.bounds.is_some()
+    }
+
+    /// The coordinates of a solution that a bound holds back, ascending; `None` where there are no bounds.
+    pub fn held_back(&self, lambda: f64, solution: &Solution) -> Result<Option<Vec<usize>>> {
+        let Some(bounds) = &self.bounds else { return Ok(None) };
+        let risk = self.risk.reridged(lambda)?;
+        Boxed::new(&risk, bounds.clone())?.held_back(solution).map(Some)
     }
 
     /// A solution of the risk (at any ridge) as a model of the original columns.
@@ -195,6 +228,20 @@ impl Training<'_> {
             None => self.risk.start(model),
         }
     }
+}
+
+/// An objective within bounds, if there are any.
+pub(super) fn within<'b>(
+    objective: Box<dyn Objective + 'b>,
+    bounds: Option<&Bounds>,
+) -> Result<Box<dyn Objective + 'b>> {
+    let Some(bounds) = bounds else { return Ok(objective) };
+    Ok(Box::new(Boxed::owning(objective, bounds.clone())?))
+}
+
+/// What k counts: columns, or groups of them, beside those kept.
+pub(super) fn units(columns: usize, groups: Option<&Partition>, keep: &[usize]) -> usize {
+    groups.map_or_else(|| columns.saturating_sub(keep.len()), |groups| groups.count(columns, keep))
 }
 
 /// The entries of the rows listed.

@@ -2,12 +2,11 @@
 //! P. Buehlmann, Journal of the Royal Statistical Society B 72, 2010), and the average of the models found.
 
 use super::Problem;
-use super::descent::{self, Whole};
+use super::descent::{self, Descent, Whole};
 use super::finish::Finish;
 use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::objective::{LinearModel, Objective};
-use crate::sparsity::Sparsity;
+use crate::objective::LinearModel;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -62,19 +61,24 @@ impl Finish<'_> {
 
     fn on_half(&self, problem: &Problem, rows: &[usize]) -> Result<LinearModel> {
         let training = problem.on_rows(rows.to_vec())?;
-        let (risk, keep) = (training.risk.reridged(self.lambda)?, &self.choose.keep);
-        let (support, x) = if self.k > 0 && (self.choose.thorough || risk.profile().corners) {
-            let sparsity = Sparsity::new(self.k).keep(keep.iter().copied());
-            let solution = self.solver.fit(&risk, &sparsity)?;
+        let (objective, keep) = (training.objective(self.lambda)?, &self.choose.keep);
+        let (support, x) = if self.k > 0 && self.choose.solves(&training.risk) {
+            let solution = self.solver.fit(&*objective, &problem.sparsity(self.k, keep))?;
             (solution.support, solution.coefficients)
         } else {
             let mut ask = |_: usize, _: &descent::Stage| ControlFlow::Continue(());
             let stages = match self.k {
                 0 => Vec::new(),
-                k => descent::descend(&risk, &[k], keep, &mut Whole::default(), &Cancel::NEVER, &mut ask)?,
+                k => {
+                    let risk = training.risk.reridged(self.lambda)?;
+                    let descent = Descent::new(&risk, &*objective, problem.sparsity(k, keep), &Cancel::NEVER)?;
+                    descent.descend(&[k], &mut Whole::default(), &mut ask)?
+                }
             };
-            let stage =
-                stages.into_iter().next().map_or_else(|| descent::nothing(&risk, keep), |(_, stage)| Ok(stage))?;
+            let stage = stages
+                .into_iter()
+                .next()
+                .map_or_else(|| descent::nothing(&*objective, keep), |(_, stage)| Ok(stage))?;
             (stage.support, stage.x)
         };
         let solution = self.refitted(&training, &support, &x)?;

@@ -4,7 +4,7 @@ use super::Training;
 use super::descent::Stage;
 use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::objective::{LinearModel, Objective};
+use crate::objective::LinearModel;
 use crate::restricted::{self, InnerOptions};
 use crate::solver::Solution;
 use std::collections::BTreeMap;
@@ -47,9 +47,9 @@ impl Rung {
         for ((training, stage), refitted) in trainings.iter().zip(&self.stages).zip(&mut self.refitted) {
             let near = refitted.iter().min_by_key(|(at, _)| at.abs_diff(place)).map(|(_, x)| x);
             let mut x = near.unwrap_or(&stage.x).clone();
-            let risk = training.risk.reridged(lambda)?;
+            let objective = training.objective(lambda)?;
             let options = InnerOptions { cancel, ..LOOSE };
-            restricted::minimise(&mut *risk.restrict(&stage.support)?, &mut x, &options)?;
+            restricted::minimise(&mut *objective.restrict(&stage.support)?, &mut x, &options)?;
             let solution = Solution::guess(stage.support.clone(), x.clone());
             models.push(training.model(&solution));
             refitted.insert(place, x);

@@ -30,8 +30,11 @@ impl Scaling {
     }
 
     /// Bounds on the coefficients of the original columns as bounds on those worked with.
-    pub fn bounds(&self, bounds: &Bounds) -> Bounds {
-        bounds.scaled(&self.scale)
+    pub fn bounds(of: Option<&Self>, bounds: Option<&Bounds>) -> Result<Option<Bounds>> {
+        match (bounds, of) {
+            (Some(bounds), Some(scaling)) => bounds.scaled(&scaling.scale).map(Some),
+            (bounds, _) => Ok(bounds.cloned()),
+        }
     }
 
     /// A model of the columns worked with as one of the original columns.

@@ -7,7 +7,7 @@
 
 use super::choose::Choose;
 use super::control::Control;
-use super::descent::{self, Stage, Whole};
+use super::descent::{self, Descent, Stage, Whole};
 use super::rungs::{Ladder, Rung, rungs};
 use super::splits::{Scorer, times};
 use super::{CvCell, CvProgress, CvTable, Training, ranges};
@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::objective::Objective;
 use crate::path::{Path, PathProgress};
 use crate::solver::{Progress, Solver};
+use crate::sparsity::Sparsity;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -71,7 +72,7 @@ impl Scoring<'_, '_, '_> {
     }
 
     fn nothing(&self, split: &[Training]) -> Result<Ladder> {
-        let stage = |training: &Training| descent::nothing(&training.risk, &self.choose.keep);
+        let stage = |training: &Training| descent::nothing(&*training.objective(0.0)?, &self.choose.keep);
         Ok(BTreeMap::from([(0, split.iter().map(stage).collect::<Result<Vec<_>>>()?)]))
     }
 
@@ -195,9 +196,11 @@ impl Scoring<'_, '_, '_> {
     fn ladder(&self, split: usize, select: usize, ks: &[usize]) -> Result<Ladder> {
         let mut ladder = Ladder::new();
         for (training, whole) in self.trainings[split].iter().zip(&self.wholes[split]) {
-            let risk = training.risk.reridged(self.selects[select])?;
-            let stages = if self.choose.thorough || risk.profile().corners {
-                self.solved(&risk, split, select, ks)?
+            let (risk, objective) =
+                (training.risk.reridged(self.selects[select])?, training.objective(self.selects[select])?);
+            let sparsity = self.scorer.problems[0].sparsity(0, &self.choose.keep);
+            let stages = if self.choose.solves(&risk) {
+                self.solved(&*objective, sparsity, split, select, ks)?
             } else {
                 let mut ask = |k: usize, at: &Stage| {
                     let solver = Progress {
@@ -214,7 +217,7 @@ impl Scoring<'_, '_, '_> {
                 };
                 // A split is worked on by one thread at a time.
                 let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
-                descent::descend(&risk, ks, &self.choose.keep, &mut whole, &self.control.cancel, &mut ask)?
+                Descent::new(&risk, &*objective, sparsity, &self.control.cancel)?.descend(ks, &mut whole, &mut ask)?
             };
             for (k, stage) in stages {
                 ladder.entry(k).or_default().push(stage);
@@ -232,10 +235,18 @@ impl Scoring<'_, '_, '_> {
     }
 
     /// The same by the solver, for losses with corners and on request.
-    fn solved(&self, risk: &crate::Risk, split: usize, select: usize, ks: &[usize]) -> Result<Vec<(usize, Stage)>> {
-        let path = Path::over(ks.iter().copied()).keep(self.choose.keep.iter().copied());
+    fn solved(
+        &self,
+        objective: &dyn Objective,
+        sparsity: Sparsity,
+        split: usize,
+        select: usize,
+        ks: &[usize],
+    ) -> Result<Vec<(usize, Stage)>> {
+        let Sparsity { keep, groups, .. } = sparsity;
+        let path = Path { keep, groups, cancel: self.control.cancel.clone(), ..Path::over(ks.iter().copied()) };
         let mut watch = |at: &PathProgress| self.report(split, select, at.k, &at.solver);
-        let solved = path.solve(risk, self.solver, &mut watch)?;
+        let solved = path.solve(objective, self.solver, &mut watch)?;
         Ok(solved.iter().map(|(k, solution)| (k, Stage::from(solution))).collect())
     }
 

@@ -84,3 +84,15 @@ test_that("groups are chosen among, from a formula too", {
   expect_identical(unname(cv$frequencies[c("g3", "fb", "fc", "fd")]), c(1, 1, 1, 1))
   expect_identical(rownames(cv$path), names(cv$frequencies))
 })
+
+test_that("chosen models stay within bounds, whatever the family", {
+  d <- made()
+  y <- drop(d$x[, c(3, 7)] %*% c(2, -2)) + rnorm(d$n)
+  cv <- cv.ksparse(d$x, y, nonnegative = TRUE, upper = 1.5, seed = 1)
+  expect_true(all(coef(cv)[-1] >= 0) && all(coef(cv)[-1] <= 1.5))
+  expect_identical(cv$fits$lean$at_bounds[[1L]], "g3")
+  classes <- cv.ksparse(d$x, cut(y, 3, c("a", "b", "c")), k = 1:2, family = "multinomial", lower = -0.1, seed = 1,
+                        groups = rep(seq_len(d$p / 2), each = 2))
+  expect_true(all(unlist(lapply(coef(classes), function(one) one[-1])) >= -0.1 - 1e-12))
+  expect_error(cv.ksparse(d$x, y, nonnegative = TRUE, solver = "iht"), "auto")
+})

@@ -6,13 +6,18 @@
 //! ```
 //!
 //! Who is held is settled at every step, so that coordinates reach their bounds and leave them many at a time
-//! (Bertsekas). Once nobody does, the steps are Newton's.
+//! (Bertsekas). Once nobody does, the steps are Newton's. Over very many coordinates, and without second derivatives,
+//! steps go along the gradient, each coordinate in units of its curvature, as long as the last one suggests (Barzilai
+//! and Borwein).
 
 use super::Bounds;
 use crate::error::Result;
 use crate::linalg::{Cholesky, MatrixMut};
 use crate::restricted::{Ended, Form, InnerOptions, Line, Outcome, Restricted, Second};
 use faer::Mat;
+
+/// From so many coordinates on a factor costs more than the steps that it saves.
+const MANY: usize = 512;
 
 /// f on a support, and the bounds there.
 pub(super) struct RestrictedBoxed<'a> {
@@ -26,11 +31,28 @@ impl<'a> RestrictedBoxed<'a> {
         Self { inner, all, bounds: all.pick(support) }
     }
 
-    /// The direction over the coordinates that are not held; without second derivatives so much of the gradient.
-    fn direction(&mut self, gradient: &[f64], moving: &[usize], length: f64) -> Result<Vec<f64>> {
+    /// Whether steps are Newton's.
+    fn is_newton(&mut self) -> bool {
+        self.inner.dim() < MANY && !matches!(self.inner.second(), Second::None)
+    }
+
+    /// The curvature along each coordinate, roughly; 1 where nobody knows.
+    fn curvature(&mut self) -> Result<Vec<f64>> {
+        let mut curvature = vec![1.0; self.inner.dim()];
+        if let Some(hessian) = self.inner.second().hessian() {
+            hessian.rough_diagonal(&mut curvature)?;
+        }
+        curvature.iter_mut().filter(|h| **h <= 0.0).for_each(|h| *h = 1.0);
+        Ok(curvature)
+    }
+
+    /// The direction over the coordinates that are not held; in place of Newton's so much of the gradient.
+    fn direction(&mut self, gradient: &[f64], moving: &[usize], lengths: Option<&[f64]>) -> Result<Vec<f64>> {
         let k = gradient.len();
         let mut step: Vec<f64> = moving.iter().map(|&j| -gradient[j]).collect();
-        if let Some(hessian) = self.inner.second().hessian() {
+        if let Some(lengths) = lengths {
+            step.iter_mut().zip(moving).for_each(|(s, &j)| *s *= lengths[j]);
+        } else if let Some(hessian) = self.inner.second().hessian() {
             let mut whole = Mat::zeros(k, k);
             hessian.matrix(MatrixMut::over(&mut whole))?;
             let mut majorant = vec![0.0; k];
@@ -45,8 +67,6 @@ impl<'a> RestrictedBoxed<'a> {
             };
             let part = Mat::from_fn(moving.len(), moving.len(), entry);
             Cholesky::new(part, None).solve(&mut step);
-        } else {
-            step.iter_mut().for_each(|s| *s *= length);
         }
         let mut direction = vec![0.0; k];
         moving.iter().zip(step).for_each(|(&j, s)| direction[j] = s);
@@ -98,16 +118,18 @@ impl Restricted for RestrictedBoxed<'_> {
         if !value.is_finite() || gradient.iter().any(|g| !g.is_finite()) {
             return outcome(value, 0, Ended::NotFinite);
         }
-        let (mut trial, mut slopes, mut length) = (x.to_vec(), gradient.clone(), 1.0);
+        let (mut trial, mut slopes) = (x.to_vec(), gradient.clone());
+        let curvature = if self.is_newton() { Vec::new() } else { self.curvature()? };
+        let mut lengths = (!curvature.is_empty()).then(|| curvature.iter().map(|h| 1.0 / h).collect::<Vec<f64>>());
         // Steps along the gradient are many and cheap.
-        let steps = if matches!(self.inner.second(), Second::None) { 50 } else { 1 } * options.max_iterations;
+        let steps = if lengths.is_some() { 50 } else { 1 } * options.max_iterations;
         for iteration in 0..steps {
             options.cancel.ask()?;
             if form.tail && value <= 1e-9 * size {
                 return outcome(value, iteration, Ended::Unattained);
             }
             let moving: Vec<usize> = (0..k).filter(|&j| !self.bounds.holds(j, x[j], gradient[j])).collect();
-            let direction = self.direction(&gradient, &moving, length)?;
+            let direction = self.direction(&gradient, &moving, lengths.as_deref())?;
             let decrement: f64 = -moving.iter().map(|&j| gradient[j] * direction[j]).sum::<f64>();
             let enough = options.tolerance * value.abs().max(1e-4 * size);
             if moving.is_empty() || decrement <= 0.0 {
@@ -137,10 +159,14 @@ impl Restricted for RestrictedBoxed<'_> {
             };
             // A last step that was cut off at a bound leaves more to be had.
             let whole = trial.iter().zip(&*x).zip(&direction).all(|((t, x), d)| *t == x + step * d);
-            // The inverse of the curvature along the step (Barzilai and Borwein).
-            let moved = || trial.iter().zip(&*x).map(|(t, x)| t - x);
-            let bend: f64 = moved().zip(slopes.iter().zip(&gradient)).map(|(m, (s, g))| m * (s - g)).sum();
-            length = if bend > 0.0 { moved().map(|m| m * m).sum::<f64>() / bend } else { length };
+            if let Some(lengths) = &mut lengths {
+                let moved = || trial.iter().zip(&*x).map(|(t, x)| t - x);
+                let bend: f64 = moved().zip(slopes.iter().zip(&gradient)).map(|(m, (s, g))| m * (s - g)).sum();
+                let square: f64 = moved().zip(&curvature).map(|(m, h)| m * m * h).sum();
+                if bend > 0.0 && square > 0.0 {
+                    lengths.iter_mut().zip(&curvature).for_each(|(length, h)| *length = square / bend / h);
+                }
+            }
             x.copy_from_slice(&trial);
             value = there;
             std::mem::swap(&mut gradient, &mut slopes);

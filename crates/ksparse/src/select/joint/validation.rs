@@ -98,12 +98,12 @@ impl JointValidation {
                 let training = problem.on_rows(rows.clone())?;
                 let mut scores = Vec::with_capacity(lambdas.len() * path.ks.len());
                 for &lambda in &lambdas {
-                    let risk = training.risk.reridged(lambda)?;
+                    let objective = training.objective(lambda)?;
                     let mut report = |path: &PathProgress| {
                         let path = PathProgress { lambda: Some(lambda), ..*path };
                         control.report(&CvProgress { fold: Some(fold), path })
                     };
-                    let solved = path.solve(&risk, solver, &mut report)?;
+                    let solved = path.solve(&*objective, solver, &mut report)?;
                     if solved.stopped.is_some() {
                         return Err(Error::Cancelled);
                     }
@@ -124,9 +124,9 @@ impl JointValidation {
         let table = CvTable::new(metric, (0..splits.len()).collect(), cells.collect())?;
         let cell = table.winner(self.rule);
         let (k, lambda) = (cell.k, cell.lambda);
-        let risk = whole.risk.reridged(lambda)?;
+        let objective = whole.objective(lambda)?;
         let sparsity = problem.sparsity(k, &self.keep);
-        let solution = solver.solve(&risk, &sparsity, None, &mut |_| control.go_on())?;
+        let solution = solver.solve(&*objective, &sparsity, None, &mut |_| control.go_on())?;
         Ok(JointSelection { k, lambda, models: whole.models(&solution), solution, table })
     }
 }

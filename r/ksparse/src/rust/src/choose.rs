@@ -1,15 +1,16 @@
-//! The choice of a whole model by cross-validation: k and two ridges, or k counted in groups.
+//! The choice of a whole model by cross-validation: k and two ridges.
 
 use crate::args::Args;
 use crate::error::to_r;
 use crate::evidence;
+use crate::fit::fitted;
 use crate::outcome::{self, Fitted};
 use crate::problem::Data;
 use crate::search::Search;
 use crate::supervise::{Watch, print, supervise};
 use crate::value::Value;
 use ksparse::select::{
-    Choose, CrossValidation, CvCell, CvProgress, CvTable, Deal, Folds, Metric, Problem, Refits, Rule, Training, ranges,
+    Choose, CvCell, CvProgress, CvTable, Deal, Folds, Metric, Problem, Refits, Rule, Training,
 };
 use ksparse::{Result, Solution, Solver, Sparsity};
 use savvy::{ListSexp, savvy};
@@ -144,13 +145,10 @@ fn core_choose(data: ListSexp, search: ListSexp, comparison: ListSexp) -> savvy:
     let ridge = search.lambda.unwrap_or(view.ridge);
     let work = |watch: &Watch<String>| {
         let design = view.matrix.design()?;
-        let problem = view.rest.over(&*design);
+        let problem = view.rest.over(&*design, &search);
         let folds = comparison.folds(|deal| problem.folds(deal, search.seed))?;
         let training = problem.on_all_rows()?;
-        let made = match &search.groups {
-            None => Made::by_choice(&problem, &training, &comparison, &search, &folds, &*solver, watch)?,
-            Some(_) => Made::by_groups(&problem, &training, &comparison, &search, ridge, &folds, &*solver, watch)?,
-        };
+        let made = Made::new(&problem, &training, &comparison, &search, &folds, &*solver, watch)?;
         let nothing = solver.solve(&training.risk.reridged(ridge)?, &Sparsity::new(0), None, &mut |_| watch.go_on())?;
         Ok((made, folds, training.risk.value(nothing.as_sparse())))
     };
@@ -166,7 +164,7 @@ struct Made {
 }
 
 impl Made {
-    fn by_choice(
+    fn new(
         problem: &Problem,
         training: &Training,
         comparison: &Comparison,
@@ -185,52 +183,10 @@ impl Made {
                 true => predictor.solution.clone(),
                 false => refitted(training, cell, search, solver, watch)?,
             };
-            let models = vec![training.model(&solution)];
-            Fitted::new(cell.k, solution, models, &training.risk)
+            fitted(training, cell.k, cell.refit, solution)
         })?;
         let more = evidence::of_choice(predictor, &chosen.edges, training);
         Ok(Self { table: chosen.table, winners, more })
-    }
-
-    /// Groups are compared under one ridge, as the command's `path -k ... --cv` does.
-    #[allow(clippy::too_many_arguments)]
-    fn by_groups(
-        problem: &Problem,
-        training: &Training,
-        comparison: &Comparison,
-        search: &Search,
-        ridge: f64,
-        folds: &Folds,
-        solver: &dyn Solver,
-        watch: &Watch<String>,
-    ) -> Result<Self> {
-        let features = training.risk.features();
-        let countable = search.groups.as_ref().map_or(features, |groups| groups.count(features, &search.keep));
-        let from_data = || ranges::first_ks(ranges::largest_k(&training.risk, countable));
-        let ks = comparison.ks.clone().unwrap_or_else(from_data);
-        let grid = search.grid(ks, comparison.lambdas.clone().unwrap_or_else(|| vec![ridge]));
-        let metric = comparison.metric.unwrap_or(Metric::Deviance);
-        metric.check(problem.loss)?;
-        let solved =
-            grid.solve(&training.risk, solver, &mut |at| watch.tell(&at.solver, || format!("k = {}: ", at.k)))?;
-        let validation = CrossValidation { grid, metric, rule: comparison.rule };
-        let table = validation.table(problem, folds, solver, &mut |at| report(watch, at))?;
-        let winners = winners(&table, comparison.rule, |cell| {
-            let solution = solved.at(cell.k, cell.lambda).cloned().ok_or(ksparse::Error::Cancelled)?;
-            let models = vec![training.model(&solution)];
-            Fitted::new(cell.k, solution, models, &training.risk)
-        })?;
-        let CvCell { k, lambda, .. } = *table.winner(comparison.rule);
-        let frequencies = evidence::frequencies(features, folds, |rows| {
-            let part = problem.on_rows(rows)?;
-            let risk = part.risk.reridged(lambda)?;
-            let solution = solver.solve(&risk, &search.sparsity(k), None, &mut |_| watch.go_on())?;
-            Ok(part.model(&solution).support)
-        })?;
-        let under = solved.lambdas.iter().zip(&solved.paths).filter(|(ridge, _)| **ridge == lambda);
-        let steps = under.flat_map(|(_, path)| path.ks.iter().zip(&path.solutions));
-        let path = evidence::path(steps.map(|(k, solution)| (*k, vec![training.model(solution)])).collect());
-        Ok(Self { table, winners, more: vec![frequencies, path] })
     }
 }
 
@@ -242,12 +198,12 @@ fn refitted(
     solver: &dyn Solver,
     watch: &Watch<String>,
 ) -> Result<Solution> {
-    let selecting = training.risk.reridged(cell.lambda)?;
-    let selected = solver.solve(&selecting, &search.sparsity(cell.k), None, &mut |_| watch.go_on())?;
+    let selecting = training.objective(cell.lambda)?;
+    let selected = solver.solve(&*selecting, &search.sparsity(cell.k), None, &mut |_| watch.go_on())?;
     if cell.refit == cell.lambda {
         return Ok(selected);
     }
     let columns = selected.support.iter().copied().filter(|&j| j < training.risk.features());
     let all_of_them = Sparsity::new(0).keep(columns);
-    solver.solve(&training.risk.reridged(cell.refit)?, &all_of_them, Some(&selected), &mut |_| watch.go_on())
+    solver.solve(&*training.objective(cell.refit)?, &all_of_them, Some(&selected), &mut |_| watch.go_on())
 }

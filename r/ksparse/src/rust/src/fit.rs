@@ -7,10 +7,9 @@ use crate::search::Search;
 use crate::supervise::{Watch, print, supervise};
 use crate::value::Value;
 use ksparse::certificate::{Certificate, CertifyOptions, certify};
-use ksparse::objective::{Bounds, Boxed};
 use ksparse::path::PathProgress;
 use ksparse::select::{Criterion, Training, ranges};
-use ksparse::{LinearModel, Objective, Result, Risk, Solver, Sparsity};
+use ksparse::{LinearModel, Result, Risk, Solution, Solver, Sparsity};
 use savvy::{ListSexp, savvy};
 
 /// For k from the data: beyond this the price of a coefficient has long settled the matter.
@@ -20,34 +19,25 @@ const MOST_PRICED: usize = 64;
 #[savvy]
 fn core_fit(data: ListSexp, search: ListSexp) -> savvy::Result<savvy::Sexp> {
     let (data, (search, manner)) = (Data::new(data)?, Search::new(search)?);
-    let (view, solver, bounds) = (data.view()?, search.solver()?, search.bounds()?);
+    let (view, solver) = (data.view()?, search.solver()?);
     let lambda = search.lambda.unwrap_or(view.ridge);
     let work = |watch: &Watch<String>| {
         let design = view.matrix.design()?;
-        let training = view.rest.over(&*design).on_all_rows()?;
+        let problem = view.rest.over(&*design, &search);
+        let training = problem.on_all_rows()?;
         let risk = training.risk.reridged(lambda)?;
         let nothing = solver.solve(&risk, &Sparsity::new(0), None, &mut |_| watch.go_on())?;
-        let ks = search.ks.clone().unwrap_or_else(|| from_data(&risk, &search));
-        let fitted = match (bounds, &ks[..]) {
-            (None, [_, _, ..]) => path(&training, ks, lambda, &search, &*solver, watch)?,
-            _ => {
-                ks.iter().map(|&k| one(&training, &risk, bounds, k, &search, &*solver, watch)).collect::<Result<_>>()?
-            }
+        let most = || ranges::largest_k(&risk, problem.units(&search.keep)).min(MOST_PRICED);
+        let ks = search.ks.clone().unwrap_or_else(|| ranges::first_ks(most()));
+        let fitted = match ks[..] {
+            [k] => vec![one(&training, k, lambda, &search, &*solver, watch)?],
+            _ => path(&training, ks, lambda, &search, &*solver, watch)?,
         };
         let criteria = criteria(&risk, &fitted);
         Ok((fitted, training.risk.value(nothing.as_sparse()), criteria))
     };
     let (fitted, null_loss, criteria) = supervise(&manner, &search.cancel, work, print)?;
     Value::Record(vec![("models", outcome::table(fitted, lambda, null_loss)), ("criteria", criteria)]).into_sexp()
-}
-
-fn from_data(risk: &Risk, search: &Search) -> Vec<usize> {
-    let features = risk.features();
-    let countable = match &search.groups {
-        Some(groups) => groups.count(features, &search.keep),
-        None => features.saturating_sub(search.keep.len()),
-    };
-    ranges::first_ks(ranges::largest_k(risk, countable).min(MOST_PRICED))
 }
 
 /// Every k from its neighbours.
@@ -60,32 +50,29 @@ fn path(
     watch: &Watch<String>,
 ) -> Result<Vec<Fitted>> {
     let mut report = |at: &PathProgress| watch.tell(&at.solver, || format!("k = {}: ", at.k));
-    let solved = search.grid(ks, vec![lambda]).solve(&training.risk, solver, &mut report)?;
+    let grid = search.grid(ks, vec![lambda]);
+    let solved = grid.solve_under(&|lambda| training.objective(lambda), solver, &mut report)?;
     let cells = solved.paths.into_iter().flat_map(|path| path.ks.into_iter().zip(path.solutions));
-    cells
-        .map(|(k, solution)| {
-            let models = vec![training.model(&solution)];
-            Fitted::new(k, solution, models, &training.risk)
-        })
-        .collect()
+    cells.map(|(k, solution)| fitted(training, k, lambda, solution)).collect()
 }
 
-/// One k, within bounds where there are some.
+/// One k.
 fn one(
     training: &Training,
-    risk: &Risk,
-    bounds: Option<&Bounds>,
     k: usize,
+    lambda: f64,
     search: &Search,
     solver: &dyn Solver,
     watch: &Watch<String>,
 ) -> Result<Fitted> {
-    let boxed = bounds.map(|bounds| Boxed::new(risk, training.bounds(bounds))).transpose()?;
-    let objective: &dyn Objective = boxed.as_ref().map_or(risk, |boxed| boxed);
     let mut report = |at: &ksparse::Progress| watch.tell(at, || format!("k = {k}: "));
-    let solution = solver.solve(objective, &search.sparsity(k), None, &mut report)?;
-    let held = boxed.map(|boxed| boxed.held_back(&solution)).transpose()?.unwrap_or_default();
-    let models = vec![training.model(&solution)];
+    let solution = solver.solve(&*training.objective(lambda)?, &search.sparsity(k), None, &mut report)?;
+    fitted(training, k, lambda, solution)
+}
+
+/// A solution under a ridge as a model, with the columns that a bound holds back.
+pub fn fitted(training: &Training, k: usize, lambda: f64, solution: Solution) -> Result<Fitted> {
+    let (models, held) = (vec![training.model(&solution)], training.held_back(lambda, &solution)?.unwrap_or_default());
     Ok(Fitted { held, ..Fitted::new(k, solution, models, &training.risk)? })
 }
 
@@ -127,7 +114,7 @@ fn core_certify(data: ListSexp, search: ListSexp, model: ListSexp) -> savvy::Res
     };
     let work = |watch: &Watch<String>| {
         let design = view.matrix.design()?;
-        let training = view.rest.over(&*design).on_all_rows()?;
+        let training = view.rest.over(&*design, &search).on_all_rows()?;
         let risk = training.risk.reridged(lambda)?;
         certify(&risk, &search.sparsity(k), &training.start(&found), &options, &mut |_| watch.go_on())
     };

@@ -97,6 +97,7 @@ impl JointView<'_> {
             standardize: self.standardize,
             penalty_factors: self.penalty_factors,
             groups: search.groups.as_deref(),
+            bounds: search.bounds.as_ref(),
             ..JointProblem::new(design, self.observed)
         }
     }
@@ -112,22 +113,22 @@ fn core_fit_joint(data: ListSexp, search: ListSexp) -> savvy::Result<savvy::Sexp
         let design = view.matrix.design()?;
         let problem = view.over(&*design, &search);
         let training = problem.on_all_rows()?;
-        let risk = training.risk.reridged(lambda)?;
-        let nothing = solver.solve(&risk, &problem.sparsity(0, &[]), None, &mut |_| watch.go_on())?;
+        let objective = training.objective(lambda)?;
+        let nothing = solver.solve(&*objective, &problem.sparsity(0, &[]), None, &mut |_| watch.go_on())?;
         let null = ksparse::Objective::value(&training.risk, nothing.as_sparse())?;
         let fitted = match search.ks.as_deref().unwrap_or_default() {
             &[k] => {
                 let mut report = |at: &ksparse::Progress| watch.tell(at, || format!("k = {k}: "));
-                let solution = solver.solve(&risk, &problem.sparsity(k, &search.keep), None, &mut report)?;
-                vec![described(&problem, &training, k, solution)?]
+                let solution = solver.solve(&*objective, &problem.sparsity(k, &search.keep), None, &mut report)?;
+                vec![described(&problem, &training, k, lambda, solution)?]
             }
             ks => {
                 let Sparsity { keep, groups, .. } = problem.sparsity(0, &search.keep);
                 let path = Path { keep, groups, ..search.grid(ks.to_vec(), vec![lambda]).path };
                 let mut report = |at: &PathProgress| watch.tell(&at.solver, || format!("k = {}: ", at.k));
-                let solved = path.solve(&risk, &*solver, &mut report)?;
+                let solved = path.solve(&*objective, &*solver, &mut report)?;
                 let cells = solved.ks.into_iter().zip(solved.solutions);
-                cells.map(|(k, solution)| described(&problem, &training, k, solution)).collect::<Result<_>>()?
+                cells.map(|(k, solution)| described(&problem, &training, k, lambda, solution)).collect::<Result<_>>()?
             }
         };
         Ok((fitted, null))
@@ -136,10 +137,17 @@ fn core_fit_joint(data: ListSexp, search: ListSexp) -> savvy::Result<savvy::Sexp
     Value::Record(vec![("models", outcome::table(fitted, lambda, null_loss))]).into_sexp()
 }
 
-fn described(problem: &JointProblem, training: &JointTraining, k: usize, solution: Solution) -> Result<Fitted> {
+fn described(
+    problem: &JointProblem,
+    training: &JointTraining,
+    k: usize,
+    lambda: f64,
+    solution: Solution,
+) -> Result<Fitted> {
     let models = training.models(&solution);
+    let held = training.held_back(lambda, &solution)?.unwrap_or_default();
     let (baselines, thresholds) = (problem.baselines(&models[0])?, problem.thresholds(&models[0])?);
-    Ok(Fitted { baselines, thresholds, ..Fitted::new(k, solution, models, &training.risk)? })
+    Ok(Fitted { held, baselines, thresholds, ..Fitted::new(k, solution, models, &training.risk)? })
 }
 
 /// Chooses k and the ridge by the folds, and fits what each rule takes to all rows.
@@ -164,29 +172,27 @@ fn core_choose_joint(data: ListSexp, search: ListSexp, comparison: ListSexp) -> 
         let training = problem.on_all_rows()?;
         let winners = choose::winners(&chosen.table, comparison.rule, |cell| {
             if (cell.k, cell.lambda) == (chosen.k, chosen.lambda) {
-                return described(&problem, &training, chosen.k, chosen.solution.clone());
+                return described(&problem, &training, chosen.k, chosen.lambda, chosen.solution.clone());
             }
             let sparsity = problem.sparsity(cell.k, &search.keep);
-            let risk = training.risk.reridged(cell.lambda)?;
-            let solution = solver.solve(&risk, &sparsity, None, &mut |_| watch.go_on())?;
-            described(&problem, &training, cell.k, solution)
+            let objective = training.objective(cell.lambda)?;
+            let solution = solver.solve(&*objective, &sparsity, None, &mut |_| watch.go_on())?;
+            described(&problem, &training, cell.k, cell.lambda, solution)
         })?;
-        let nothing =
-            solver.solve(&training.risk.reridged(chosen.lambda)?, &problem.sparsity(0, &[]), None, &mut |_| {
-                watch.go_on()
-            })?;
+        let objective = training.objective(chosen.lambda)?;
+        let nothing = solver.solve(&*objective, &problem.sparsity(0, &[]), None, &mut |_| watch.go_on())?;
         let null = ksparse::Objective::value(&training.risk, nothing.as_sparse())?;
         let sparsity = problem.sparsity(chosen.k, &search.keep);
         let frequencies = evidence::frequencies(design.ncols(), &folds, |rows| {
             let part = problem.on_rows(rows)?;
-            let risk = part.risk.reridged(chosen.lambda)?;
-            let solution = solver.solve(&risk, &sparsity, None, &mut |_| watch.go_on())?;
+            let objective = part.objective(chosen.lambda)?;
+            let solution = solver.solve(&*objective, &sparsity, None, &mut |_| watch.go_on())?;
             Ok(part.models(&solution).swap_remove(0).support)
         })?;
         let ks = chosen.table.cells().iter().filter(|cell| cell.lambda == chosen.lambda).map(|cell| cell.k).collect();
         let Sparsity { keep, groups, .. } = sparsity;
         let path = Path { keep, groups, ..search.grid(ks, vec![chosen.lambda]).path };
-        let solved = path.solve(&training.risk.reridged(chosen.lambda)?, &*solver, &mut |_| watch.go_on())?;
+        let solved = path.solve(&*objective, &*solver, &mut |_| watch.go_on())?;
         let steps = solved.ks.iter().zip(&solved.solutions).map(|(k, solution)| (*k, training.models(solution)));
         let more = vec![frequencies, evidence::path(steps.collect())];
         Ok((chosen.table, winners, folds, null, more))

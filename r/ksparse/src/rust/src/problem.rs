@@ -3,6 +3,7 @@
 use crate::args::Args;
 use crate::error::to_r;
 use crate::matrix::{Matrix, View};
+use crate::search::Search;
 use ksparse::design::Design;
 use ksparse::loss::{self, Loss};
 use ksparse::select::Problem;
@@ -74,7 +75,7 @@ pub struct Rest<'a> {
 
 impl Rest<'_> {
     /// The problem over a design made from the matrix.
-    pub fn over<'a>(&'a self, design: &'a dyn Design) -> Problem<'a> {
+    pub fn over<'a>(&'a self, design: &'a dyn Design, search: &'a Search) -> Problem<'a> {
         Problem {
             design,
             target: self.target,
@@ -84,6 +85,8 @@ impl Rest<'_> {
             intercept: self.intercept,
             standardize: self.standardize,
             penalty_factors: self.penalty_factors,
+            groups: search.groups.as_deref(),
+            bounds: search.bounds.as_ref(),
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct Search {
     pub groups: Option<Arc<Partition>>,
     pub ks: Option<Vec<usize>>,
     pub lambda: Option<f64>,
-    bounds: Option<Bounds>,
+    pub bounds: Option<Bounds>,
     pub cancel: Cancel,
 }
 
@@ -54,10 +54,16 @@ impl Search {
             (Some(lower), Some(upper)) => Some(Bounds::new(lower.to_vec(), upper.to_vec()).map_err(to_r)?),
             _ => None,
         };
+        let solver = args.word("solver")?;
+        if bounds.is_some() && solver != "auto" {
+            return Err(savvy_err!(
+                "bounds on coefficients take `solver = \"auto\"`, which refits every model within them"
+            ));
+        }
         let manner =
             Manner { threads: args.count("threads")?, verbose: args.flag("verbose")?, pause: args.function("pause")? };
         let search = Self {
-            solver: args.word("solver")?,
+            solver,
             settings,
             time_limit,
             seed,
@@ -90,16 +96,6 @@ impl Search {
 
     pub fn time_limit(&self) -> Option<Duration> {
         self.time_limit
-    }
-
-    /// Bounds on the coefficients, which one solver takes.
-    pub fn bounds(&self) -> Result<Option<&Bounds>> {
-        match (&self.bounds, self.solver.as_str()) {
-            (Some(_), other) if other != "auto" => {
-                Err(savvy_err!("bounds on coefficients take `solver = \"auto\"`, which refits every model within them"))
-            }
-            (bounds, _) => Ok(bounds.as_ref()),
-        }
     }
 }
 
