@@ -9,9 +9,7 @@ use crate::problem::Data;
 use crate::search::Search;
 use crate::supervise::{Watch, print, supervise};
 use crate::value::Value;
-use ksparse::select::{
-    Choose, CvCell, CvProgress, CvTable, Deal, Folds, Metric, Problem, Refits, Rule, Training,
-};
+use ksparse::select::{Choose, CvCell, CvProgress, CvTable, Deal, Folds, Metric, Problem, Refits, Rule, Training};
 use ksparse::{Result, Solution, Solver, Sparsity};
 use savvy::{ListSexp, savvy};
 use std::ops::ControlFlow;
