@@ -29,6 +29,8 @@ pub struct Prepared {
     pub groups: Option<Arc<Partition>>,
     /// What the coefficients of the columns may be.
     bounds: Option<Bounds>,
+    /// What they add up to.
+    total: Option<f64>,
     /// The column of offsets, as it was named.
     pub offset: Option<String>,
     pub intercept: bool,
@@ -61,6 +63,7 @@ impl Prepared {
             keep,
             groups,
             bounds: None,
+            total: None,
             offset,
             intercept: !loss.no_intercept,
             standardize: loss.standardize,
@@ -71,6 +74,7 @@ impl Prepared {
     /// With bounds on the coefficients, if any were given.
     pub fn within(mut self, bounds: &BoundArgs) -> Result<Self> {
         self.bounds = bounds.of(&self.data.table)?;
+        self.total = bounds.total;
         Ok(self)
     }
 
@@ -94,6 +98,7 @@ impl Prepared {
             penalty_factors: self.penalty_factors.as_deref(),
             groups: self.groups.as_deref(),
             bounds: self.bounds.as_ref(),
+            total: self.total,
             ..Problem::new(self.design(), &self.task.y, &*self.task.loss)
         }
     }

@@ -37,8 +37,8 @@ pub fn fit<'py>(
         let training = view.rest.over(&*design, &constraint).on_all_rows()?;
         let risk = training.risk.reridged(alpha)?;
         let start = start.as_ref().map(|model| training.start(model));
-        let objective = training.objective(alpha)?;
-        let solution = solver.solve(&*objective, &sparsity, start.as_ref(), &mut |at| watch.ask(at, None))?;
+        let mut ask = |at: &ksparse::Progress| watch.ask(at, None);
+        let solution = training.solve(alpha, &*solver, &sparsity, start.as_ref(), &mut ask)?;
         let held = training.held_back(alpha, &solution)?;
         let model = training.model(&solution);
         // A bound is never worth failing a fit for.

@@ -8,7 +8,7 @@
 use crate::error::to_py;
 use crate::options::{Constraint, Search};
 use crate::outcome;
-use ksparse::objective::{BlockCost, Boxed, FromGradients, Hessian, Objective, Point, Profile};
+use ksparse::objective::{BlockCost, Boxed, FromGradients, Hessian, Objective, Point, Profile, Total};
 use ksparse::restricted::{Line, PointByPoint, Restricted, Second, SupportHessian};
 use ksparse::solver::Solution;
 use ksparse::{Cancel, Error, MatrixMut, Path, Progress, Result, SparseRef};
@@ -57,13 +57,18 @@ pub fn minimize<'py>(
     function.check_size()?;
     let solver = search.solver(&Cancel::NEVER)?;
     let objective = Function::new(function);
-    let (sparsity, bounds) = (search.sparsity(k)?, search.constraint()?.bounds);
-    let boxed = bounds.map(|bounds| Boxed::new(&objective, bounds)).transpose().map_err(to_py)?;
-    let minimised: &dyn Objective = boxed.as_ref().map_or(&objective, |boxed| boxed);
+    let (sparsity, Constraint { bounds, total, .. }) = (search.sparsity(k)?, search.constraint()?);
+    let total = total.map(|total| Total::new(vec![1.0; objective.dim()], total)).transpose().map_err(to_py)?;
     let start = start.map(|(support, coefficients)| Solution::guess(support, coefficients));
     let found = py.detach(|| {
-        solver
-            .solve(minimised, &sparsity, start.as_ref(), &mut |progress| objective.ask(callback.as_ref(), k, progress))
+        let watch = &mut |progress: &Progress| objective.ask(callback.as_ref(), k, progress);
+        match (total, bounds) {
+            (Some(total), bounds) => {
+                total.solve(&objective, bounds.as_ref(), &sparsity, &*solver, start.as_ref(), watch)
+            }
+            (None, Some(bounds)) => solver.solve(&Boxed::new(&objective, bounds)?, &sparsity, start.as_ref(), watch),
+            (None, None) => solver.solve(&objective, &sparsity, start.as_ref(), watch),
+        }
     });
     outcome::solution(py, objective.settle(found)?)
 }
@@ -82,7 +87,10 @@ pub fn minimize_path<'py>(
     function.check_size()?;
     let solver = search.solver(&Cancel::NEVER)?;
     let objective = Function::new(function);
-    let Constraint { groups, bounds } = search.constraint()?;
+    let Constraint { groups, bounds, total } = search.constraint()?;
+    if total.is_some() {
+        return Err(PyValueError::new_err("a path keeps no total: minimise for one k at a time"));
+    }
     let boxed = bounds.map(|bounds| Boxed::new(&objective, bounds)).transpose().map_err(to_py)?;
     let minimised: &dyn Objective = boxed.as_ref().map_or(&objective, |boxed| boxed);
     let path = Path { groups, enough: stop_at, ..Path::over(ks).keep(search.keep.iter().copied()) };

@@ -31,6 +31,8 @@ pub struct Search<'py> {
     groups: Vec<Vec<usize>>,
     /// What the coefficients may be.
     bounds: Option<Sides<'py>>,
+    /// What they add up to.
+    total: Option<f64>,
     /// 0: one per core.
     pub threads: usize,
 }
@@ -43,6 +45,7 @@ pub type Sides<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
 pub struct Constraint {
     pub groups: Option<Arc<Partition>>,
     pub bounds: Option<Bounds>,
+    pub total: Option<f64>,
 }
 
 impl Search<'_> {
@@ -62,24 +65,23 @@ impl Search<'_> {
 
     /// Groups and bounds, which only one solver keeps to.
     pub fn constraint(&self) -> PyResult<Constraint> {
-        let groups = self.groups()?;
-        let Some((lower, upper)) = &self.bounds else { return Ok(Constraint { groups, bounds: None }) };
+        let (groups, total) = (self.groups()?, self.total);
+        let Some((lower, upper)) = &self.bounds else { return Ok(Constraint { groups, bounds: None, total }) };
         if self.solver != "auto" {
             let message = "bounds on coefficients take solver='auto', which refits every model within them.";
             return Err(PyValueError::new_err(message));
         }
         let bounds = Bounds::new(lower.as_slice()?.to_vec(), upper.as_slice()?.to_vec()).map_err(to_py)?;
-        Ok(Constraint { groups, bounds: Some(bounds) })
+        Ok(Constraint { groups, bounds: Some(bounds), total })
     }
 
-    /// `Err` for bounds on coefficients, where nobody keeps to them.
+    /// `Err` for bounds on coefficients and for a sum of them, where nobody keeps to them.
     pub fn refuse_bounds(&self, here: &str) -> PyResult<()> {
-        match &self.bounds {
-            None => Ok(()),
-            Some(_) => {
-                Err(PyValueError::new_err(format!("bounds on coefficients are not kept {here}: leave them out")))
-            }
+        if self.bounds.is_some() || self.total.is_some() {
+            let message = format!("bounds on coefficients and their total are not kept {here}: leave them out");
+            return Err(PyValueError::new_err(message));
         }
+        Ok(())
     }
 
     /// The groups, if there are any.

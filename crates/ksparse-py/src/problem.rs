@@ -85,6 +85,7 @@ impl Rest<'_> {
             penalty_factors: self.penalty_factors,
             groups: constraint.groups.as_deref(),
             bounds: constraint.bounds.as_ref(),
+            total: constraint.total,
         }
     }
 }

@@ -115,3 +115,28 @@ def test_groups_are_chosen_as_wholes():
     classes = ksparse.SparseMultinomialRegressionCV(groups=np.repeat(range(4), 3), nonnegative=True, cv=3)
     found = classes.fit(X, np.digitize(y, [-0.5, 0.5]))
     assert (found.coef_ >= 0).all() and len(found.support_) % 3 == 0
+
+
+def test_coefficients_add_up():
+    X, y = data()
+    for standardize in (False, True):
+        model = ksparse.SparseLinearRegression(k=3, total=1.0, standardize=standardize).fit(X, y)
+        assert abs(model.coef_.sum() - 1.0) < 1e-8 and np.count_nonzero(model.coef_) == 3
+    # A portfolio of all: least squares under the constraint, by its equations.
+    both = np.block([[X.T @ X / len(y), np.ones((6, 1))], [np.ones((1, 6)), np.zeros((1, 1))]])
+    expected = np.linalg.solve(both, np.append(X.T @ y / len(y), 1.0))[:6]
+    found = ksparse.SparseLinearRegression(k=6, alpha=0.0, total=1.0, fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(found.coef_, expected, atol=1e-7)
+    loss = lambda w: (((X @ w - y) ** 2).mean() / 2, X.T @ (X @ w - y) / len(y))  # noqa: E731
+    by_function = ksparse.minimize(loss, k=6, dim=6, total=1.0)
+    np.testing.assert_allclose(by_function.x, expected, atol=1e-4)
+    long = ksparse.minimize(loss, k=2, dim=6, total=1.0, nonnegative=True, hess=lambda w: X.T @ X / len(y))
+    model = ksparse.SparseLinearRegression(k=2, alpha=0.0, total=1.0, nonnegative=True, fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(long.x, model.coef_, atol=1e-6)
+    assert (long.x >= 0).all() and abs(long.x.sum() - 1) < 1e-8
+    with pytest.raises(ValueError, match="add up to"):
+        ksparse.SparseLinearRegression(k=2, total=1.0, bounds=(0, 0.3)).fit(X, y)
+    with pytest.raises(ValueError, match="finite"):
+        ksparse.SparseLinearRegression(k=2, total=np.inf).fit(X, y)
+    with pytest.raises(ValueError, match="sum"):
+        ksparse.path(ksparse.SparseLinearRegression(total=1.0), X, y, ks=[1, 2])

@@ -39,3 +39,4 @@ mod serde;
 mod shards;
 mod solver_contracts;
 mod theorems;
+mod totals;

@@ -133,6 +133,17 @@ check_factors <- function(factors, p) {
   as.double(factors)
 }
 
+# What the coefficients add up to; NULL for anything.
+check_total <- function(total, problem, k) {
+  if (is.null(total)) return(NULL)
+  if (!is.numeric(total) || length(total) != 1L || !is.finite(total)) {
+    complain("`total` is ", shown(total), ", but must be one number: what the coefficients add up to")
+  }
+  if (problem$joint) complain("`total` is not for family = \"", problem$family, "\": leave it out")
+  if (length(k) != 1L) complain("`total` is for one `k` at a time")
+  as.double(total)
+}
+
 # Bounds on the coefficients, one per column; NULL for none.
 check_bounds <- function(nonnegative, lower, upper, p) {
   check_flag(nonnegative, "nonnegative")

@@ -6,8 +6,8 @@ ksparse.default <- function(x, y, k = NULL, lambda = NULL,
                             family = c("gaussian", "binomial", "poisson", "gamma", "multinomial", "ordinal",
                                        "mgaussian", "cox"),
                             weights = NULL, offset = NULL, keep = NULL, groups = NULL, penalty.factor = NULL,
-                            nonnegative = FALSE, lower = NULL, upper = NULL, intercept = TRUE, standardize = FALSE,
-                            strata = NULL, ties = c("efron", "breslow"), solver = "auto", effort = NULL,
+                            nonnegative = FALSE, lower = NULL, upper = NULL, total = NULL, intercept = TRUE,
+                            standardize = FALSE, strata = NULL, ties = c("efron", "breslow"), solver = "auto", effort = NULL,
                             nthreads = NULL, verbose = FALSE, control = ksparse_control(), model = TRUE, ...) {
   refuse_more(...)
   if (missing(family) && !missing(y) && inherits(y, "Surv")) family <- "cox"
@@ -15,6 +15,7 @@ ksparse.default <- function(x, y, k = NULL, lambda = NULL,
                         penalty.factor)
   search <- search_of(problem, k, lambda, keep, groups, nonnegative, lower, upper, solver, effort, nthreads, verbose,
                       control)
+  search$core$total <- check_total(total, problem, search$core$k)
   found <- if (problem$joint) core_fit_joint(problem$core, search$core) else core_fit(problem$core, search$core)
   fit <- model_of(found$models, problem)
   fit$criteria <- criteria_of(found$criteria)

@@ -25,21 +25,36 @@ pub struct BoundArgs {
     /// What coefficients are at most, likewise
     #[arg(long, value_name = "BOUNDS", allow_hyphen_values = true)]
     pub upper: Option<String>,
+
+    /// What the coefficients add up to, as 1 for the weights of a portfolio (with --nonnegative none of them short)
+    #[arg(long, value_name = "SUM", allow_hyphen_values = true)]
+    pub total: Option<f64>,
 }
 
 impl BoundArgs {
-    /// Whether there are any.
+    /// Whether there are any bounds.
     pub fn given(&self) -> bool {
         self.nonnegative || self.lower.is_some() || self.upper.is_some()
     }
 
     /// `Err` beside a solver that knows nothing of them.
     pub fn check(&self, solver: &dyn ksparse::Solver) -> Result<()> {
+        if let Some(total) = self.total.filter(|total| !total.is_finite()) {
+            return Err(Failure::Input(format!("--total {total} is no sum of coefficients: give a finite number")));
+        }
         if self.given() && solver.name() != "auto" {
             let message = "take --solver auto: it refits every model within them";
             return Err(Failure::Input(format!("{BOUNDS} are bounds on coefficients; {message}")));
         }
         Ok(())
+    }
+
+    /// `Err` for a sum, where there is more than one fit or more than a coefficient for a column.
+    pub fn check_no_total(&self, here: &str) -> Result<()> {
+        match self.total {
+            None => Ok(()),
+            Some(_) => Err(Failure::Input(format!("--total is for a fit of one k, not for {here}: leave it out"))),
+        }
     }
 
     /// The files that bounds stand in.

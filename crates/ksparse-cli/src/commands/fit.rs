@@ -188,8 +188,10 @@ fn fit_single(args: &FitArgs, prepared: Prepared, solver: &dyn Solver, screen: S
         FitK::Auto => return choose(args, &prepared, solver, screen),
         FitK::Given(k) => prepared.at_most_all(k, screen),
     };
-    if args.certify.is_some() && args.bounds.given() {
-        return Err(Failure::Input(format!("{BOUNDS}: leave out --certify, whose bound knows nothing of them")));
+    if args.certify.is_some() && (args.bounds.given() || args.bounds.total.is_some()) {
+        return Err(Failure::Input(format!(
+            "{BOUNDS}, --total: leave out --certify, whose bound knows nothing of them"
+        )));
     }
     let knows = ksparse::solver::method(solver.name())?.knows_bound;
     if args.plot_gap.is_some() && args.certify.is_none() && !knows {
@@ -211,13 +213,13 @@ fn fit_single(args: &FitArgs, prepared: Prepared, solver: &dyn Solver, screen: S
     let training = prepared.problem().on_all_rows().map_err(|error| prepared.blame(error))?;
     let risk = training.risk.reridged(prepared.lambda)?;
     let sparsity = prepared.sparsity(k);
-    let objective = training.objective(prepared.lambda)?;
     let start = args.start.as_deref().map(|file| model_file::load_start(file, &prepared.data)).transpose()?;
     let start = start.map(|model| training.start(&model));
     let watcher = Watcher::spinner(screen, solver.name()).over(prepared.data.table.ncols(), 1);
     let mut watch = |at: &Progress| watcher.iteration(at);
-    let solution = interrupt::listening(|| solver.solve(&*objective, &sparsity, start.as_ref(), &mut watch))
-        .map_err(|error| prepared.blame(error))?;
+    let solution =
+        interrupt::listening(|| training.solve(prepared.lambda, solver, &sparsity, start.as_ref(), &mut watch))
+            .map_err(|error| prepared.blame(error))?;
     drop(watcher);
     let held = training.held_back(prepared.lambda, &solution)?;
     let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
@@ -252,6 +254,7 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
     ];
     joint::fit::refuse(&task, &others)?;
     args.bounds.check(solver)?;
+    args.bounds.check_no_total("several classes or survival times")?;
     let request = joint::fit::Request {
         data,
         task,
@@ -275,6 +278,7 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
 
 /// Chooses k and the ridges, and shows the model alone.
 fn choose(args: &FitArgs, prepared: &Prepared, solver: &dyn Solver, screen: Screen) -> Result<()> {
+    args.bounds.check_no_total("-k auto")?;
     if args.certify.is_some() || args.plot_gap.is_some() || args.start.is_some() || args.dual.is_some() {
         let message = "--certify, --plot-gap, --start and --dual are about one k: choose first, then say it with -k";
         return Err(Failure::Input(message.to_string()));

@@ -130,6 +130,7 @@ pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
         return Err(Failure::Input(format!("--plot draws an SVG: call it {}", path.with_extension("svg").display())));
     }
     args.bounds.check(&*solver)?;
+    args.bounds.check_no_total("a path")?;
     let factors = args.bounds.files().chain(columns::file(args.loss.penalty_factors.as_deref()));
     let inputs = [args.data.files(), args.groups.clone().into_iter().chain(factors).collect()].concat();
     output::check(&[&args.output, &args.plot, &args.report], &inputs)?;

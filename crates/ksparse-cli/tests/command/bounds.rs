@@ -56,6 +56,27 @@ fn a_chosen_model_and_a_path_stay_within_bounds() {
     assert!(rows.iter().flat_map(|row| numbers(&row["values"])).all(|w| w >= 0.0), "{classes}");
 }
 
+#[test]
+fn coefficients_add_up_to_a_total() {
+    let bench = bench();
+    for more in ["", "--standardize", "--nonnegative", "--loss robust"] {
+        let fit = bench.json(&format!("fit rows.csv -k 3 --total 1 --lambda 0.01 {more} --json"));
+        let sum: f64 = numbers(&fit["coefficients"]).iter().sum();
+        assert!((sum - 1.0).abs() < 1e-8, "{more}: {fit}");
+    }
+    for (line, words) in [
+        ("fit rows.csv -k auto --total 1", "one k"),
+        ("path rows.csv --total 1", "one k"),
+        ("fit rows.csv -k 2 --total 1 --certify --lambda 0.1", "leave out --certify"),
+        ("fit rows.csv -k 2 --total inf", "finite"),
+        ("fit rows.csv -k 2 --total 1 --nonnegative --upper 0.1", "add up to 0.2"),
+        ("fit rows.csv -k 2 --total 1 --loss multinomial --target none", "one k"),
+    ] {
+        let done = bench.run(line);
+        assert!(done.code == 2 && done.stderr.contains(words), "{line}: {}", done.stderr);
+    }
+}
+
 /// Of classes every coefficient is bounded, of survival times the one there is.
 #[test]
 fn several_outputs_stay_within_bounds_too() {

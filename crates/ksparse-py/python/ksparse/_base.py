@@ -29,6 +29,7 @@ from ._validation import (
     as_design,
     check_alpha,
     check_bounds,
+    check_total,
     check_groups,
     check_k,
     check_keep,
@@ -131,6 +132,7 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
             "bounds": check_bounds(
                 getattr(self, "nonnegative", False), getattr(self, "bounds", None), n_features, Names(self)
             ),
+            "total": check_total(getattr(self, "total", None)),
             "threads": thread_count(self.n_jobs),
             "seed": seed(self.random_state),
         }

@@ -59,6 +59,7 @@ class Search(TypedDict):
     keep: Sequence[int]
     groups: Sequence[Sequence[int]]
     bounds: tuple[Floats, Floats] | None
+    total: float | None
     threads: int
     seed: int
 

@@ -17,7 +17,7 @@ from . import _core
 from ._looks import compared, falls_for_ever
 from ._progress import Watcher
 from ._results import MinimizeResult, Progress, minimize_result
-from ._validation import KSparseWarning, check_bounds, check_k, check_keep, seed
+from ._validation import KSparseWarning, check_bounds, check_k, check_keep, check_total, seed
 
 if TYPE_CHECKING:
     from ._core import Function, Search
@@ -53,6 +53,7 @@ def minimize(
     *,
     nonnegative: bool = False,
     bounds: Any = None,
+    total: float | None = None,
     tol: float | None = None,
     max_iter: int | None = None,
     time_limit: float | None = None,
@@ -90,6 +91,8 @@ def minimize(
         No coordinate below 0. With the solver 'auto'.
     bounds : pair, dict or None, default=None
         What coordinates may be, as for the estimators: (lower, upper), or a dict of such pairs. 0 must be allowed.
+    total : float or None, default=None
+        What the coordinates add up to, as 1 for the weights of a portfolio.
     tol, max_iter, time_limit, solver_options, random_state
         As for the estimators.
     check_grad : bool, default=True
@@ -123,7 +126,8 @@ def minimize(
     """
     function, counted = as_function(fun, dim, grad, hess)
     search = function_search(
-        solver, tol, max_iter, time_limit, solver_options, random_state, keep, function["dim"], nonnegative, bounds
+        solver, tol, max_iter, time_limit, solver_options, random_state, keep, function["dim"], nonnegative, bounds,
+        total,
     )
     start = None
     if x0 is not None:
@@ -158,6 +162,7 @@ def function_search(
     dim: int,
     nonnegative: bool = False,
     bounds: Any = None,
+    total: float | None = None,
 ) -> Search:
     """The options of a search, checked."""
     if not isinstance(solver, str):
@@ -173,6 +178,7 @@ def function_search(
         "keep": check_keep(keep, dim),
         "groups": [],
         "bounds": check_bounds(nonnegative, bounds, dim),
+        "total": check_total(total),
         "threads": 1,
         "seed": seed(random_state),
     }

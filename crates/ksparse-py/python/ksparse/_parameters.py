@@ -99,6 +99,7 @@ class Given(Size):
 class Fit(Columns, Intercept, Bounded, Given):
     """A fit with a number a row for a target."""
 
+    total: float | None = None
     warm_start: bool = False
 
 

@@ -278,6 +278,16 @@ def check_bounds(
     return lower, upper
 
 
+def check_total(total: Any) -> float | None:
+    """What coefficients add up to."""
+    if total is None:
+        return None
+    value = float(check_scalar(total, "total", numbers.Real))
+    if not np.isfinite(value):
+        raise ValueError(f"total must be finite, got {total!r}.")
+    return value
+
+
 def check_penalty_factors(
     factors: Any, n_features: int, names: Names | None = None
 ) -> NDArray[np.float64] | None:

@@ -17,6 +17,7 @@ mod profile;
 mod risk;
 mod samples;
 mod shards;
+mod total;
 
 pub use boxed::{Bounds, Boxed};
 pub use custom::Custom;
@@ -29,6 +30,7 @@ pub use profile::{BlockCost, Profile};
 pub use risk::Risk;
 pub use samples::Samples;
 pub use shards::{Blocks, Communication, Frame, Question, Rounds, Shard, Summed, SummedOptions, Tree};
+pub use total::Total;
 
 use crate::design::Traffic;
 use crate::error::Result;

@@ -5,10 +5,11 @@ use super::{Deal, Folds};
 use crate::design::{Design, Rows};
 use crate::error::{Error, Result, check_finite, check_len, check_option};
 use crate::loss::{Loss, TargetKind};
-use crate::objective::{Bounds, Boxed, LinearModel, Objective, Risk};
-use crate::solver::Solution;
+use crate::objective::{Bounds, Boxed, LinearModel, Objective, Risk, Total};
+use crate::solver::{Progress, Solution, Solver};
 use crate::sparsity::{Partition, Sparsity};
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Data, loss and preparation, from which the risk on any subset of the rows is built.
@@ -46,6 +47,8 @@ pub struct Problem<'a> {
     pub groups: Option<&'a Partition>,
     /// What the coefficients of the columns may be. Default anything.
     pub bounds: Option<&'a Bounds>,
+    /// What the coefficients of the columns add up to, for [`Training::solve`]. Default anything.
+    pub total: Option<f64>,
 }
 
 impl<'a> Problem<'a> {
@@ -62,6 +65,7 @@ impl<'a> Problem<'a> {
             penalty_factors: None,
             groups: None,
             bounds: None,
+            total: None,
         }
     }
 
@@ -165,7 +169,11 @@ impl<'a> Problem<'a> {
             risk = risk.with_intercept();
         }
         let bounds = Scaling::bounds(scaling.as_ref(), self.bounds)?;
-        Ok(Training { risk, scaling, bounds })
+        let total = self.total.map(|total| {
+            let weight = |j: usize| scaling.as_ref().map_or(1.0, |scaling| 1.0 / scaling.scale(j));
+            Total::new((0..self.design.ncols()).map(weight).collect(), total)
+        });
+        Ok(Training { risk, scaling, bounds, total: total.transpose()? })
     }
 
     /// The linear predictor of `model` for some rows of the design, offsets included.
@@ -183,11 +191,33 @@ pub struct Training<'a> {
     scaling: Option<Scaling>,
     /// In the units of the risk.
     bounds: Option<Bounds>,
+    total: Option<Total>,
 }
 
 impl Training<'_> {
-    /// What to minimise: the risk with this ridge, within the bounds of the problem.
+    /// The best model of a size under a ridge, within the bounds and with the sum of the problem. `start` and `watch` are
+    /// the solver's.
+    pub fn solve(
+        &self,
+        lambda: f64,
+        solver: &dyn Solver,
+        sparsity: &Sparsity,
+        start: Option<&Solution>,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Solution> {
+        let Some(total) = &self.total else {
+            return solver.solve(&*self.objective(lambda)?, sparsity, start, watch);
+        };
+        total.solve(&self.risk.reridged(lambda)?, self.bounds.as_ref(), sparsity, solver, start, watch)
+    }
+
+    /// What to minimise: the risk with this ridge, within the bounds of the problem. `Err` where coefficients have a
+    /// sum, which is not a matter of f alone.
     pub fn objective(&self, lambda: f64) -> Result<Box<dyn Objective + '_>> {
+        if self.total.is_some() {
+            let problem = "a path or a choice keeps no given sum of coefficients: fit one k at a time";
+            return Err(Error::Data(problem.to_string()));
+        }
         within(Box::new(self.risk.reridged(lambda)?), self.bounds.as_ref())
     }
 

@@ -37,6 +37,11 @@ impl Scaling {
         }
     }
 
+    /// What a column was divided by.
+    pub fn scale(&self, column: usize) -> f64 {
+        self.scale[column]
+    }
+
     /// A model of the columns worked with as one of the original columns.
     pub fn undone(&self, model: &LinearModel) -> LinearModel {
         model.unscaled(&self.centre, &self.scale)

@@ -119,3 +119,13 @@ test_that("fits print, plot and are told by what they know", {
   expect_error(fitted(light), "model = FALSE")
   expect_equal(predict(light, d$x), predict(fit, k = 3))
 })
+
+test_that("coefficients add up to a total", {
+  d <- made()
+  fit <- ksparse(d$x, d$eta + rnorm(d$n), k = 3, total = 1, nonnegative = TRUE)
+  expect_equal(sum(coef(fit)[-1]), 1, tolerance = 1e-9)
+  expect_true(all(coef(fit)[-1] >= 0))
+  expect_error(ksparse(d$x, d$eta, k = 1:3, total = 1), "`total` is for one `k`")
+  expect_error(ksparse(d$x, d$eta, k = 3, total = NA), "`total`")
+  expect_error(ksparse(d$x, d$eta, k = 3, total = 1, nonnegative = TRUE, upper = 0.2), "add up")
+})

@@ -66,7 +66,7 @@ fn one(
     watch: &Watch<String>,
 ) -> Result<Fitted> {
     let mut report = |at: &ksparse::Progress| watch.tell(at, || format!("k = {k}: "));
-    let solution = solver.solve(&*training.objective(lambda)?, &search.sparsity(k), None, &mut report)?;
+    let solution = training.solve(lambda, solver, &search.sparsity(k), None, &mut report)?;
     fitted(training, k, lambda, solution)
 }
 

@@ -87,6 +87,7 @@ impl Rest<'_> {
             penalty_factors: self.penalty_factors,
             groups: search.groups.as_deref(),
             bounds: search.bounds.as_ref(),
+            total: search.total,
         }
     }
 }

@@ -23,6 +23,7 @@ pub struct Search {
     pub ks: Option<Vec<usize>>,
     pub lambda: Option<f64>,
     pub bounds: Option<Bounds>,
+    pub total: Option<f64>,
     pub cancel: Cancel,
 }
 
@@ -72,6 +73,7 @@ impl Search {
             ks: args.maybe_counts("k")?,
             lambda: args.maybe_number("lambda")?,
             bounds,
+            total: args.maybe_number("total")?,
             cancel,
         };
         Ok((search, manner))
