@@ -40,11 +40,10 @@ fn by_elimination(x: &Table, y: &[f64], columns: &[usize], total: f64, ridge: f6
     for a in 0..=k {
         let pivot = (a..=k).max_by(|&i, &j| table[i][a].abs().total_cmp(&table[j][a].abs())).unwrap();
         table.swap(a, pivot);
-        for b in (0..=k).filter(|&b| b != a) {
-            let factor = table[b][a] / table[a][a];
-            for c in a..=k + 1 {
-                table[b][c] -= factor * table[a][c];
-            }
+        let row = table[a].clone();
+        for other in table.iter_mut().enumerate().filter(|(b, _)| *b != a).map(|(_, other)| other) {
+            let factor = other[a] / row[a];
+            other.iter_mut().zip(&row).for_each(|(o, r)| *o -= factor * r);
         }
     }
     let w: Vec<f64> = (0..k).map(|a| table[a][k + 1] / table[a][a]).collect();
