@@ -20,6 +20,7 @@
 //! `list`, the options, progress, resuming, the report and the test that runs every experiment with `--quick` then know
 //! it.
 
+mod algorithm2;
 mod collections;
 mod compare;
 mod e1;

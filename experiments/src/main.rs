@@ -31,6 +31,12 @@ struct Arguments {
     /// Cells run at the same time; those whose time is reported always run alone
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=256))]
     jobs: u64,
+    /// Cells whose time is reported run side by side too: CPU seconds, but of cores that share memory and caches
+    #[arg(long)]
+    together: bool,
+    /// Only cells whose variant or method contains one of these words (`--only published,icml`)
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    only: Vec<String>,
     /// File of the report [default: report.html in --out]
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
@@ -59,6 +65,8 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         seed: arguments.seed,
         out: arguments.out.clone().unwrap_or_else(|| PathBuf::from(default_out)),
         jobs: arguments.jobs as usize,
+        together: arguments.together,
+        only: arguments.only.clone(),
     };
     for what in chosen(&arguments.what, &all)? {
         match what {

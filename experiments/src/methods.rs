@@ -1,5 +1,6 @@
 //! The methods that experiments compare: names, colours, and the settings of the papers.
 
+use crate::frame::{Cell, Row};
 use ksparse::solver::{Auto, Fbs, Foba, Grahtp, Grasp, Limits, Step};
 use ksparse::{Objective, Risk, Solver};
 
@@ -37,6 +38,14 @@ pub fn label(method: &str) -> &str {
         "glasso" => "GLasso",
         "independent" => "no edges",
         "grasp-longer" => "GraSP, 20 iterations",
+        "grasp-50" => "GraSP, 50 iterations",
+        "grahtp-published" => "GraHTP, as published",
+        "fgrahtp-published" => "FGraHTP, as published",
+        "grahtp-icml" => "GraHTP, k iterations",
+        "fgrahtp-icml" => "FGraHTP, k iterations",
+        "grasp-icml" => "GraSP, k iterations",
+        "grahtp-published-icml" => "GraHTP, as published, k iterations",
+        "fgrahtp-published-icml" => "FGraHTP, as published, k iterations",
         "iht" => "IHT",
         "iht-constant" => "IHT, constant step",
         "htp-constant" => "HTP, constant step",
@@ -44,6 +53,7 @@ pub fn label(method: &str) -> &str {
         "diht" => "DIHT",
         "diht-refit" => "DIHT, refit",
         "diht-published" => "DIHT, as published",
+        "sdiht-published" => "SDIHT, as published",
         "sdiht" => "SDIHT",
         "svrght" => "SVR-GHT",
         "chosen" => "chosen by ksparse",
@@ -64,7 +74,8 @@ pub fn colour(method: &str) -> usize {
         "auto" | "chosen" => 7,
         "relaxed" => 0,
         "lasso" => 3,
-        "grahtp-constant" => 8,
+        "grahtp-constant" | "grahtp-published" => 8,
+        "grasp-50" => 10,
         "htp-constant" => 11,
         "diht-published" => 13,
         "iht-constant" => 12,
@@ -73,6 +84,18 @@ pub fn colour(method: &str) -> usize {
         "fbs-small" => 12,
         _ => 6,
     }
+}
+
+/// The rows of some methods under the names of others, in the place of theirs: what is asked of GraHTP is asked of GraHTP
+/// as published.
+pub fn renamed(rows: &[Row], names: &[(&str, &str)]) -> Vec<Row> {
+    let kept = rows.iter().filter(|row| !names.iter().any(|(_, to)| row.cell.method == *to));
+    let rename = |row: &Row| {
+        let to = names.iter().find(|(from, _)| row.cell.method == *from).map(|(_, to)| to.to_string());
+        let method = to.unwrap_or_else(|| row.cell.method.clone());
+        Row { cell: Cell { method, ..row.cell.clone() }, ..row.clone() }
+    };
+    kept.map(rename).collect()
 }
 
 /// The papers' halting rules: iterates that move less than 1e-4 of their length, or `most` iterations.

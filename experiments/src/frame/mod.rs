@@ -63,6 +63,10 @@ pub struct Settings {
     pub out: PathBuf,
     /// Cells at a time.
     pub jobs: usize,
+    /// Timed cells too.
+    pub together: bool,
+    /// Words of which a cell's variant or method must contain one; all cells without any.
+    pub only: Vec<String>,
 }
 
 impl Settings {

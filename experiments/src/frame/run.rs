@@ -11,7 +11,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Runs what is not there yet, then draws figures and page. With `draw`, only draws.
 pub fn run(experiment: &dyn Experiment, settings: &Settings, draw: bool) -> Result<()> {
     let mut store = Store::open(experiment, settings)?;
-    let cells = if draw { Vec::new() } else { experiment.cells(settings)? };
+    let asked = |cell: &Cell| {
+        let contains = |word: &String| cell.variant.contains(word.as_str()) || cell.method.contains(word.as_str());
+        settings.only.is_empty() || settings.only.iter().any(contains)
+    };
+    let mut cells = if draw { Vec::new() } else { experiment.cells(settings)? };
+    cells.retain(asked);
     let mut keys = HashSet::new();
     for cell in &cells {
         cell::check(cell)?;
@@ -24,7 +29,8 @@ pub fn run(experiment: &dyn Experiment, settings: &Settings, draw: bool) -> Resu
     let bar = progress(experiment.id(), missing.len() as u64);
     let (timed, free): (Vec<Cell>, Vec<Cell>) = missing.into_iter().partition(|cell| cell.timed);
     run_cells(experiment, settings, &free, settings.jobs, &mut store, &bar)?;
-    run_cells(experiment, settings, &timed, 1, &mut store, &bar)?;
+    let beside = if settings.together { settings.jobs } else { 1 };
+    run_cells(experiment, settings, &timed, beside, &mut store, &bar)?;
     bar.finish_and_clear();
     if !draw {
         store.close(&cells)?;
