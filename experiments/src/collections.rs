@@ -79,6 +79,12 @@ fn model(name: &'static str, shape: Text, train: usize) -> Collection {
 }
 
 impl Collection {
+    /// The text model with ten times the rows of news20 and its vocabulary, all rows to fit on.
+    pub fn large(name: &'static str) -> Self {
+        let shape = Text { n: 200_000, mean_tokens: Text::rcv1().mean_tokens, ..Text::news20() };
+        model(name, shape, shape.n)
+    }
+
     /// p.
     pub fn features(&self) -> usize {
         let all = match self.source {

@@ -22,13 +22,18 @@ pub struct Plots {
 impl Plots {
     /// Of these rows over `key`.
     pub fn new(rows: &[&Row], key: impl Fn(&Row) -> usize) -> Self {
+        let all: Vec<&str> = GREEDY.into_iter().chain(CONSTANT).chain(HALTED).chain([GRASP_SCALED]).collect();
+        Self::of(rows, &all, key)
+    }
+
+    /// The same of these methods.
+    pub fn of(rows: &[&Row], timed: &[&str], key: impl Fn(&Row) -> usize) -> Self {
         let error = |row: &Row| row.measures.first().copied().unwrap_or(f64::NAN);
         // The truth is no method: it has no time.
-        let timed: Vec<&str> = GREEDY.into_iter().chain(CONSTANT).chain(HALTED).chain([GRASP_SCALED]).collect();
         let all: Vec<&str> = timed.iter().copied().chain([TRUTH]).collect();
         Self {
             errors: Curves::new(rows, &all, &key, error),
-            seconds: Curves::new(rows, &timed, &key, |row| row.seconds),
+            seconds: Curves::new(rows, timed, &key, |row| row.seconds),
             objectives: Curves::new(rows, &all, &key, |row| row.objective),
             iterations: Curves::new(rows, &all, &key, |row| row.iterations as f64),
         }

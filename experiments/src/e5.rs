@@ -103,7 +103,7 @@ impl Experiment for BreastCancer {
         cells.extend(settings.seeds(100, 2).map(|seed| cell(variant.to_string(), seed, PUBLISHED)));
         let few = settings.seeds(10, 1).take(10);
         cells.extend(few.clone().map(|seed| cell(variant.to_string(), seed, LONGER)));
-        cells.extend(few.map(|seed| cell(variant.to_string(), seed, PATIENT)));
+        cells.extend(few.take(3).map(|seed| cell(variant.to_string(), seed, PATIENT)));
         Ok(cells)
     }
 

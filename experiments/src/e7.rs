@@ -10,6 +10,7 @@
 //! the others run for.
 
 mod findings;
+mod published;
 
 use crate::collections::{Collection, Split, collections};
 use crate::frame::{Cell, CpuClock, Curves, Experiment, Figure, Memo, Page, Result, Row, Settings};
@@ -19,6 +20,7 @@ use ksparse::loss::{Hinge, Huber, Loss};
 use ksparse::solver::{Diht, Grahtp, Limits, Progress, Sdiht, Solver, Step, Svrght};
 use ksparse::{Objective, Risk, Sparsity};
 use ksparse_plot::{Axis, Chart, Grid, Series};
+use published::{ALL, PUBLISHED};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -40,6 +42,12 @@ fn patience(quick: bool) -> Duration {
     if quick { PATIENCE / 40 } else { PATIENCE }
 }
 
+/// The largest problem: as many rows as fit, k of the size of the paper's. All its methods are one cell.
+const LARGE: &str = "large text";
+/// What a method has there, and where every step of a grid is tried.
+const PATIENCE_LARGE: Duration = Duration::from_secs(40);
+const PATIENCE_GRID: Duration = Duration::from_secs(3);
+
 /// Epochs of a trace.
 const EPOCHS: usize = 80;
 
@@ -54,6 +62,7 @@ pub struct DualSpeed {
 /// The k of a collection, and the one whose traces are kept.
 fn sizes(collection: &str, quick: bool) -> (Vec<usize>, usize) {
     match (quick, collection.starts_with("news20")) {
+        (false, _) if collection == LARGE => (vec![20_000], 20_000),
         (true, _) => (vec![20, 60], 60),
         (false, false) => (vec![200, 400, 600, 800, 1000], 600),
         // The paper's 20,000 to 100,000 of 1,355,191 words, as shares of the words there are here.
@@ -65,7 +74,7 @@ fn sizes(collection: &str, quick: bool) -> (Vec<usize>, usize) {
 const CONSTANT: &str = "huber with constant-step IHT";
 
 fn loss(name: &str) -> Box<dyn Loss> {
-    if name.ends_with("hinge") { Box::new(Hinge) } else { Box::new(Huber::default()) }
+    if name.contains("hinge") { Box::new(Hinge) } else { Box::new(Huber::default()) }
 }
 
 fn solver(method: &str, limits: Limits) -> Box<dyn Solver> {
@@ -78,10 +87,16 @@ fn solver(method: &str, limits: Limits) -> Box<dyn Solver> {
     }
 }
 
+/// The collections, whole, and the largest.
+fn all(settings: &Settings) -> Vec<Collection> {
+    let large = if settings.quick { None } else { Some(Collection::large(LARGE)) };
+    collections(settings).into_iter().map(Collection::whole).chain(large).collect()
+}
+
 impl DualSpeed {
     fn collection(&self, cell: &Cell, settings: &Settings) -> Option<Collection> {
         let of = |c: &Collection| cell.variant.strip_prefix(c.name).is_some_and(|rest| rest.starts_with(' '));
-        collections(settings).into_iter().find(of).map(Collection::whole)
+        all(settings).into_iter().find(of)
     }
 
     /// P where IHT changes it by no more than 1e-4 of itself.
@@ -123,7 +138,27 @@ impl Experiment for DualSpeed {
 
     fn cells(&self, settings: &Settings) -> Result<Vec<Cell>> {
         let mut cells = Vec::new();
-        for collection in collections(settings).into_iter().map(Collection::whole) {
+        for collection in all(settings) {
+            let (ks, _) = sizes(collection.name, settings.quick);
+            let whole = |loss: &str, ending: &str, k: usize, lambda: f64| Cell {
+                variant: format!("{} {loss}{ending}", collection.name),
+                seed: settings.seed,
+                method: ALL.to_string(),
+                n: collection.train,
+                p: collection.features(),
+                k,
+                lambda,
+                timed: true,
+            };
+            for (loss, lambda) in [("huber", 2e-3), ("huber", 2e-4), ("hinge", 2e-3), ("hinge", 2e-4)] {
+                if collection.name == LARGE {
+                    cells.extend(ks.iter().map(|&k| whole(loss, "", k, lambda)));
+                }
+                cells.extend(ks.iter().map(|&k| whole(loss, PUBLISHED, k, lambda)));
+            }
+            if collection.name == LARGE {
+                continue;
+            }
             for loss in ["huber", "hinge", CONSTANT] {
                 for seed in settings.seeds(1, 1) {
                     for lambda in [2e-3, 2e-4] {
@@ -158,6 +193,15 @@ impl Experiment for DualSpeed {
         let risk = risk.with_ridge(cell.lambda)?;
         // The copy by rows that some methods read is made before the clock starts: it belongs to the data.
         ksparse::design::Design::dot_rows(&data.train, &[0], &vec![0.0; cell.p], &mut [0.0]);
+        if cell.method == ALL {
+            let patience = match (collection.name == LARGE, cell.variant.ends_with(PUBLISHED)) {
+                _ if settings.quick => patience(true),
+                (false, _) => PATIENCE_GRID,
+                (true, false) => PATIENCE_LARGE,
+                (true, true) => PATIENCE_LARGE / 4,
+            };
+            return published::run(cell, &data, patience, cell.k == sizes(collection.name, settings.quick).1);
+        }
         if cell.method == "iht" {
             let (mut iterations, clock) = (0, CpuClock::start());
             let value = self.iht(&cell.variant, &risk, cell.k, |at| iterations = at.iteration)?;

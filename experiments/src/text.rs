@@ -4,12 +4,16 @@
 //! iteration for some k, the test error and the CPU time against k. The gradient methods stop when an iterate moves
 //! less than 1e-4 of its length, or after 50 iterations.
 
+mod costs;
+mod published;
+
 use crate::collections::{Collection, Split, collections};
 use crate::compare::{self, GRADIENT, Plots};
-use crate::frame::{Cell, CpuClock, Curves, Experiment, Figure, Finding, Memo, Page, Result, Row, Settings};
+use crate::frame::{Cell, CpuClock, Experiment, Figure, Finding, Memo, Page, Result, Row, Settings};
 use crate::methods::{self, GRASP_SCALED, GREEDY};
+use costs::Costs;
 use ksparse::loss::{Logistic, Loss, SquaredHinge};
-use ksparse::solver::Progress;
+use ksparse::solver::{Progress, Solver};
 use ksparse::{LinearModel, Risk, Sparsity};
 use ksparse_plot::{Axis, Chart, Grid, Marker, Series};
 use std::borrow::Cow;
@@ -94,7 +98,7 @@ impl Experiment for TextClassification {
         let mut cells = Vec::new();
         for collection in with_rarer(settings) {
             for seed in settings.seeds(1, 1) {
-                let all: Vec<&str> = GREEDY.into_iter().chain([GRASP_SCALED]).collect();
+                let all: Vec<&str> = GREEDY.into_iter().chain([GRASP_SCALED]).chain(published::names()).collect();
                 // Whether frequent words decide which of the two is faster.
                 let methods = if collection.is_rarer() { &GRADIENT[..] } else { &all };
                 for &method in methods {
@@ -130,30 +134,14 @@ impl Experiment for TextClassification {
         let data = self.split(&collection, settings, cell.seed)?;
         let risk = Risk::from_boxes(Box::new(&data.train), Cow::Borrowed(&data.train_labels), self.loss()?)?;
         let risk = risk.with_ridge(self.ridge())?;
-        let Some(solver) = methods::greedy(&cell.method, MOST_ITERATIONS, &risk, cell.k) else { return Ok(Vec::new()) };
         let (ks, traced) = sizes(settings.quick);
         let forward = forward(&cell.method);
-        let mut reached = 0;
-        let mut rows = Vec::new();
-        let mut trace = Vec::new();
-        let clock = CpuClock::start();
-        let mut watch = |at: &Progress| {
-            let seconds = clock.seconds();
-            let size = at.support.len();
-            trace.push((at.iteration, at.value, seconds, size));
-            let first = size > reached;
-            reached = reached.max(size);
-            if forward && first && size < cell.k && ks.contains(&size) {
-                let cell = Cell { k: size, ..cell.clone() };
-                let row = Row { objective: at.value, seconds, iterations: at.iteration, ..cell.row() };
-                rows.push((row, at.support.to_vec(), at.coefficients.to_vec()));
-            }
-            ControlFlow::Continue(())
+        let run = |solver: &dyn Solver| fit(solver, &risk, cell, if forward { &ks } else { &[] });
+        let fitted = match methods::greedy(&cell.method, MOST_ITERATIONS, &risk, cell.k) {
+            _ if published::names().any(|name| name == cell.method) => published::fit(cell, &risk, run)?,
+            solver => solver.map(|solver| run(&*solver)).transpose()?,
         };
-        let solution = solver.solve(&risk, &Sparsity::new(cell.k), None, &mut watch)?;
-        let row =
-            Row { objective: solution.value, seconds: clock.seconds(), iterations: solution.iterations, ..cell.row() };
-        rows.push((row, solution.support, solution.coefficients));
+        let Some(Fit { reached: rows, trace }) = fitted else { return Ok(Vec::new()) };
         let mut out = Vec::new();
         for (row, support, coefficients) in rows {
             let share = support.iter().map(|&j| data.train.column(j).0.len()).sum::<usize>() as f64
@@ -202,10 +190,12 @@ impl Experiment for TextClassification {
             page.tables.push(plot.seconds.table(&format!("{name}: CPU seconds by k"), "k", compare::seconds));
             page.tables
                 .push(plot.objectives.table(&format!("{name}: objective by k"), "k", |s| format!("{:.5}", s.mean)));
+            page.tables.extend(published::tables(name, &fits));
             let first = name.replace("news20", "rcv1");
             let rarer = format!("{first}{RARE}");
             let costs = [name, &first, &rarer].map(|of| Costs::new(&fits_of(of)));
             page.findings.extend(self.findings(name, &plot, &traces, &costs));
+            page.findings.extend(published::findings(name, rows));
             plots.push((name, plot));
         }
         page.findings.extend(["", " shape"].into_iter().filter_map(|kind| compare::advantage_grows(&plots, kind)));
@@ -295,36 +285,44 @@ impl TextClassification {
     }
 }
 
-/// What an iteration of GraHTP costs beside one of FGraHTP, and why.
-struct Costs {
-    /// Seconds of one over seconds of the other.
-    ratio: f64,
-    /// The share of all non-zeros in the columns that GraHTP chose, at the first and the last k.
-    shares: (f64, f64),
-    /// At how many k FGraHTP is the faster one.
-    faster: (usize, usize),
+/// What a solver went through.
+struct Fit {
+    /// The answers on its way that were asked for, and the last: row, support, coefficients.
+    reached: Vec<(Row, Vec<usize>, Vec<f64>)>,
+    /// Iteration, f, seconds, coordinates.
+    trace: Vec<(usize, f64, f64, usize)>,
 }
 
-impl Costs {
-    fn new(rows: &[&Row]) -> Option<Self> {
-        let curves = |value: fn(&Row) -> f64| Curves::new(rows, &GRADIENT, |row| row.cell.k, value);
-        let seconds = curves(|row| row.seconds);
-        Some(Self {
-            ratio: curves(|row| row.seconds / row.iterations.max(1) as f64).ratio("grahtp", "fgrahtp")?,
-            shares: curves(|row| row.measures[1]).ends("grahtp")?,
-            faster: seconds.best(&["fgrahtp"], &["grahtp"], 1.0),
-        })
+impl Fit {
+    /// f at the end.
+    fn value(&self) -> f64 {
+        self.reached.last().map_or(f64::INFINITY, |last| last.0.objective)
     }
+}
 
-    fn say(&self) -> String {
-        format!(
-            "the columns that GraHTP has chosen and minimises on hold {:.0} to {:.0} % of all non-zeros (smallest k, \
-             largest k); one of its iterations costs {:.1} of FGraHTP's.",
-            100.0 * self.shares.0,
-            100.0 * self.shares.1,
-            self.ratio
-        )
-    }
+/// Solves a cell; where a support first has one of the sizes `ks`, that is kept too.
+fn fit(solver: &dyn Solver, risk: &Risk, cell: &Cell, ks: &[usize]) -> Result<Fit> {
+    let mut fit = Fit { reached: Vec::new(), trace: Vec::new() };
+    let mut largest = 0;
+    let clock = CpuClock::start();
+    let mut watch = |at: &Progress| {
+        let seconds = clock.seconds();
+        let size = at.support.len();
+        fit.trace.push((at.iteration, at.value, seconds, size));
+        let first = size > largest;
+        largest = largest.max(size);
+        if first && size < cell.k && ks.contains(&size) {
+            let cell = Cell { k: size, ..cell.clone() };
+            let row = Row { objective: at.value, seconds, iterations: at.iteration, ..cell.row() };
+            fit.reached.push((row, at.support.to_vec(), at.coefficients.to_vec()));
+        }
+        ControlFlow::Continue(())
+    };
+    let solution = solver.solve(risk, &Sparsity::new(cell.k), None, &mut watch)?;
+    let (objective, iterations) = (solution.value, solution.iterations);
+    let row = Row { objective, seconds: clock.seconds(), iterations, ..cell.row() };
+    fit.reached.push((row, solution.support, solution.coefficients));
+    Ok(fit)
 }
 
 /// The collections, and the first without its most frequent words.
