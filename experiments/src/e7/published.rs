@@ -80,8 +80,7 @@ struct Seen {
 /// asked for. `None` where the step does not exist.
 fn seen(solver: &dyn Solver, risk: &Risk, k: usize, target: Option<f64>, epochs: usize) -> Option<Seen> {
     let clock = CpuClock::start();
-    let mut seen =
-        Seen { value: f64::INFINITY, dual: f64::NAN, seconds: None, iterations: 0, trace: Vec::new() };
+    let mut seen = Seen { value: f64::INFINITY, dual: f64::NAN, seconds: None, iterations: 0, trace: Vec::new() };
     let mut last = f64::INFINITY;
     let watch = &mut |at: &Progress| {
         let settled = last.is_finite() && (last - at.value).abs() <= SETTLED * last;
@@ -95,7 +94,11 @@ fn seen(solver: &dyn Solver, risk: &Risk, k: usize, target: Option<f64>, epochs:
         if at.iteration <= epochs {
             seen.trace.push((at.iteration, at.value, seen.dual));
         }
-        if seen.seconds.is_some() && at.iteration >= epochs { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if seen.seconds.is_some() && at.iteration >= epochs {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     solver.solve(risk, &Sparsity::new(k), None, watch).ok()?;
     Some(seen)
@@ -109,8 +112,7 @@ pub(super) fn run(cell: &Cell, data: &Split, patience: Duration, traced: bool) -
     let smooth = risk(Box::new(Huber::default()))?.with_ridge(cell.lambda)?;
     let unit = smooth.smoothness(2 * cell.k)?.bound().map_or(1.0, |l| 1.0 / l);
     let published = cell.variant.ends_with(PUBLISHED);
-    let limits =
-        Limits { tolerance: 0.0, max_iterations: 100_000, time_limit: Some(patience), ..Limits::default() };
+    let limits = Limits { tolerance: 0.0, max_iterations: 100_000, time_limit: Some(patience), ..Limits::default() };
     let (mut rows, mut target) = (Vec::new(), None);
     for method in METHODS {
         let epochs = if traced && method.ends_with("diht") { EPOCHS } else { 0 };
@@ -166,9 +168,7 @@ pub(super) fn steps(rows: &[&Row]) -> String {
         names.sort_unstable();
         names.dedup();
         let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join("; ")) };
-        (!fits.is_empty()).then(|| {
-            format!("{} at {arrived} of {} k{names}", crate::methods::label(method), fits.len())
-        })
+        (!fits.is_empty()).then(|| format!("{} at {arrived} of {} k{names}", crate::methods::label(method), fits.len()))
     });
     list.collect::<Vec<_>>().join(", ")
 }

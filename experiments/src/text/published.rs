@@ -89,7 +89,8 @@ pub(super) fn findings(name: &str, rows: &[Row]) -> Vec<Finding> {
         let fits: Vec<&Row> = rows.iter().filter(|row| row.record.is_empty()).collect();
         let traces: Vec<&Row> = rows.iter().filter(|row| row.record == super::TRACE).collect();
         let plot = Plots::new(&fits, |row| row.cell.k);
-        let iterations = format!("Mean iterations: {}", compare::mean_iterations(&plot, &["grahtp", "fgrahtp", "grasp"]));
+        let iterations =
+            format!("Mean iterations: {}", compare::mean_iterations(&plot, &["grahtp", "fgrahtp", "grasp"]));
         out.push(compare::sharper(&name, &traces));
         out.push(compare::comparable(&name, &plot.errors).because(spread(&plot)));
         out.push(compare::fastest(&name, &plot.seconds).because(iterations.clone()));
