@@ -133,6 +133,8 @@ def build(root: Path, out: Path, quick: bool) -> None:
     run(*pip, "install", "-r", root / "ship/requirements.txt", at=root)
     workflows = sorted((root / ".github/workflows").glob("*.yml"))
     run(environment / "bin/check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows, at=root)
+    recipe = "import rattler_build as r, sys; r.Stage0Recipe.from_file(sys.argv[1]).render(r.VariantConfig())"
+    run(python, "-c", recipe, root / "ship/conda/recipe.yaml", at=root)
     named = [word for crate in CRATES for word in ("--package", crate)]
     run(cargo, "package", "--no-verify", "--allow-dirty", "--target-dir", out / "crates", *named, at=root)
     manifest = root / "crates/ksparse-py/Cargo.toml"

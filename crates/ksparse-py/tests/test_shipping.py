@@ -49,6 +49,11 @@ def test_the_other_files_can_be_read():
     project = (ROOT / "crates/ksparse-py/pyproject.toml").read_text()
     needed = re.search(r"^dependencies = \[(.*)\]", project, flags=re.MULTILINE)[1]
     assert set(re.findall(r'"(.+?)"', needed)) == {word.replace(" ", "") for word in recipe["requirements"]["run"][1:]}
+    workspace = (ROOT / "Cargo.toml").read_text()
+    assert recipe["context"]["version"] == re.search(r'^version = "(.+)"', workspace, flags=re.MULTILINE)[1]
+    assert recipe["about"]["license"] == re.search(r'^license = "(.+)"', workspace, flags=re.MULTILINE)[1]
+    made = [line.split()[-1] for line in recipe["build"]["script"] if "--output" in line]
+    assert all((ROOT / name).exists() or name in made for name in recipe["about"]["license_file"])
 
 
 def test_the_repository_is_named_in_one_place():
