@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::network_report::Found;
+use crate::report::count;
 use ksparse_plot::{HeatMap, Network};
 use std::fmt::Write;
 use std::path::Path;
@@ -108,7 +109,7 @@ fn dot(found: &Found) -> String {
 pub fn drawing(found: &Found, source: &str) -> String {
     let edges = found.network.edges();
     let mut network = Network::new(format!("Network of {source}"), found.names.iter().cloned())
-        .subtitle(format!("{} edges among {} variables", edges.len(), found.names.len()))
+        .subtitle(format!("{} among {}", count(edges.len(), "edge"), count(found.names.len(), "variable")))
         .weight("partial correlation");
     // Hundreds of nodes without an edge would only crowd the rest.
     network.isolated = found.names.len() <= 60;

@@ -146,8 +146,7 @@ impl Network {
             svg.put(format_args!(
                 "<circle class=\"{class} kp-edge\" style=\"stroke-width:1.5\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\">"
             ));
-            let edges = if degree[node] == 1 { "1 edge".to_string() } else { format!("{} edges", degree[node]) };
-            svg.tip(&format!("{}: {edges}", self.names[node]));
+            svg.tip(&format!("{}: {}", self.names[node], edges_of(degree[node])));
             svg.put(format_args!("</circle>"));
         }
     }
@@ -205,12 +204,16 @@ impl Network {
             if count > 0 {
                 let (from, to, at) = (px(x), px(x + 26.0), px(y - 4.0));
                 svg.put(format_args!("<path {} style=\"stroke-width:3\" d=\"M{from} {at}H{to}\"/>", edge_look(sample)));
-                let text = format!("{sign} {} ({count} edges)", self.weight);
+                let text = format!("{sign} {} ({})", self.weight, edges_of(count));
                 svg.text((x + 32.0, y), Anchor::Start, "kp-muted", &text);
                 x += 52.0 + text_width(&text, SMALL);
             }
         }
     }
+}
+
+fn edges_of(count: usize) -> String {
+    if count == 1 { "1 edge".to_string() } else { format!("{count} edges") }
 }
 
 fn edge_look(weight: f64) -> &'static str {

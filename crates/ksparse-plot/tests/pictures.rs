@@ -191,6 +191,13 @@ fn the_same_data_give_the_same_picture() {
 
 /// Nodes of a network stay inside the picture and do not cover each other.
 #[test]
+fn one_edge_is_no_edges() {
+    let network = Network::new("", ["a", "b", "c"].map(String::from)).edge(0, 1, 0.5).weight("correlation");
+    let svg = network.edge(1, 2, -0.5).to_svg();
+    assert!(svg.contains("positive correlation (1 edge)<") && svg.contains("a: 1 edge<"), "{svg}");
+}
+
+#[test]
 fn nodes_keep_apart() {
     for nodes in [2, 10, 60, 200] {
         let mut network = Network::new("", (0..nodes).map(|i| format!("n{i}")));

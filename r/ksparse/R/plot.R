@@ -36,15 +36,39 @@ draw_path <- function(beta, label, ...) {
   values <- t(as.matrix(beta[used, , drop = FALSE]))
   if (!any(used)) values <- matrix(0, length(k), 1L)
   settings <- merged(list(x = k, y = values, type = if (length(k) > 1L) "l" else "p", lty = 1, pch = 20,
-                               xlab = "k", ylab = ylab, xaxt = "n"), list(...))
+                          xlab = "k", ylab = ylab, xaxt = "n", xlim = room(k, if (label) colnames(values))), list(...))
   do.call(graphics::matplot, settings)
   whole_ticks(k, ...)
   graphics::abline(h = 0, col = "grey", lty = 3)
   if (label && any(used)) {
-    last <- values[nrow(values), ]
-    shown <- last != 0
-    graphics::text(max(k), last[shown], colnames(values)[shown], pos = 2, cex = 0.7, xpd = NA)
+    last <- stats::setNames(values[nrow(values), ], colnames(values))
+    label_ends(max(k), last[last != 0])
   }
+}
+
+# Room for the names at the right, in shares of the axis.
+room <- function(k, names) {
+  widest <- if (length(names)) max(nchar(names)) else 0L
+  range(k) + c(0, diff(range(k)) * min(0.02 * widest + 0.02, 0.4))
+}
+
+# Names at the right ends of lines, moved apart where they would cover each other; the largest first, as many as fit.
+label_ends <- function(x, last) {
+  gap <- 1.15 * graphics::strheight("X", cex = 0.7)
+  limits <- graphics::par("usr")[3:4]
+  fit <- max(1, floor(diff(limits) / gap))
+  last <- sort(last[order(-abs(last))[seq_len(min(fit, length(last)))]])
+  at <- spread_out(last, gap, limits)
+  graphics::segments(x, last, x + 0.4 * graphics::strwidth("M"), at, col = "grey", xpd = NA)
+  graphics::text(x + 0.2 * graphics::strwidth("M"), at, names(last), pos = 4, cex = 0.7, xpd = NA)
+}
+
+# The places nearest to sorted ones that are a gap apart, within limits: what is left of them without the gaps must
+# only not fall, which is what isotonic regression is for.
+spread_out <- function(at, gap, limits) {
+  steps <- gap * (seq_along(at) - 0.5)
+  level <- if (length(at) > 1L) stats::isoreg(at - steps)$yf else at - steps
+  pmin(pmax(level, limits[1L]), limits[2L] - gap * length(at)) + steps
 }
 
 plot.cv.ksparse <- function(x, type = c("cv", "path", "frequencies"), n = 30, ...) {

@@ -274,8 +274,12 @@ fn warn_about_constants(model: &Precision, names: &[String], screen: Screen) {
     let constant: Vec<&str> = (0..names.len()).filter(|&j| s[(j, j)] == 0.0).map(|j| names[j].as_str()).collect();
     if !constant.is_empty() {
         screen.warn(&format!(
-            "{} never vary and have no edges: {}",
-            report::count(constant.len(), "column"),
+            "{} no edge: {}",
+            if constant.len() == 1 {
+                "1 column never varies and has".to_string()
+            } else {
+                format!("{} columns never vary and have", constant.len())
+            },
             constant.join(", ")
         ));
     }

@@ -22,6 +22,12 @@ test_that("cross-validation chooses k, both ridges, and counts how often columns
   for (type in c("cv", "path", "frequencies")) expect_silent(plot(cv, type = type))
 })
 
+test_that("names at the ends of lines keep apart and stay inside", {
+  at <- ksparse:::spread_out(c(0.01, 0.02, 0.02, 3, 3.1, 4), 0.5, c(0, 4))
+  expect_true(all(diff(at) > 0.5 - 1e-12) && at[1] >= 0.25 && at[6] <= 3.75 + 1e-12)
+  expect_identical(ksparse:::spread_out(2, 0.5, c(0, 4)), 2)
+})
+
 test_that("set.seed() decides the folds, and folds that are given are used", {
   d <- made()
   y <- d$eta + rnorm(d$n)

@@ -22,6 +22,7 @@ test_that("a network of all edges is the inverse covariance, and edges are chose
   expect_identical(dimnames(chosen$frequencies), list(letters[1:5], letters[1:5]))
   expect_equal(chosen$frequencies["a", "b"], 1)
   expect_output(print(chosen), "partial.correlation")
+  expect_output(print(ksparse_graph(x, k = 1)), "Network of 1 edge among")
   by_folds <- ksparse_graph(x, k = 0:4, nfolds = 4, seed = 1)
   expect_length(by_folds$se, 5)
   grDevices::pdf(NULL)
