@@ -1,5 +1,6 @@
 //! What the rows say, beside the paper.
 
+use super::published::{self, PUBLISHED};
 use super::{CONSTANT, EPOCHS, PLAIN, RELAXATION, TRACE, relative_gap};
 use crate::frame::{Curves, Finding, Row, verdict};
 
@@ -31,11 +32,14 @@ pub(super) fn quicker(name: &str, seconds: &Curves, rows: &[&Row]) -> Finding {
         format!("{name}: DIHT and SDIHT are faster than every primal method."),
         verdict(both).map(|v| (ours, v)),
     )
-    .because(format!("{}{}", reason(name, seconds), plain_htp(rows)))
+    .because(format!("{}{}", reason(name, seconds, rows), plain_htp(rows)))
 }
 
 /// What is known about the difference: the rows with a constant step put it to the test.
-fn reason(name: &str, seconds: &Curves) -> String {
+fn reason(name: &str, seconds: &Curves, rows: &[&Row]) -> String {
+    if name.contains(PUBLISHED) {
+        return format!("With the papers' steps these arrive, with these steps: {}.", published::steps(rows));
+    }
     if name.contains(CONSTANT) {
         let times = |m: &str| seconds.ratio(m, "iht").map_or("more than all".into(), |r| format!("{r:.2}"));
         return format!(
@@ -81,10 +85,11 @@ fn plain_htp(rows: &[&Row]) -> String {
 }
 
 /// The gap is about 1e-3 after 80 epochs of DIHT and 10 of SDIHT.
-pub(super) fn gaps_fall(rows: &[Row]) -> Finding {
+pub(super) fn gaps_fall(rows: &[Row], published: bool) -> Finding {
+    let rows: Vec<&Row> = rows.iter().filter(|r| r.cell.variant.ends_with(PUBLISHED) == published).collect();
     let at = |method: &str, epoch: usize| {
         let own = rows.iter().filter(|r| r.record == TRACE && r.cell.method == method && r.iterations == epoch);
-        own.map(relative_gap).collect::<Vec<f64>>()
+        own.map(|row| relative_gap(row)).collect::<Vec<f64>>()
     };
     let (whole, blocks) = (at("diht", EPOCHS), at("sdiht", 10));
     let low = |gaps: &[f64]| gaps.iter().filter(|g| **g <= 2e-3).count();
@@ -99,12 +104,14 @@ pub(super) fn gaps_fall(rows: &[Row]) -> Finding {
         })?;
         Some((end.objective - r.measures[1]) / end.objective)
     };
-    let floors: Vec<f64> = rows.iter().filter(|r| r.cell.method == RELAXATION).filter_map(floor).collect();
+    let floors: Vec<f64> = rows.iter().filter(|r| r.cell.method == RELAXATION).filter_map(|r| floor(r)).collect();
     let reason = format!(
         "Where the gap stays, no dual vector closes it: the value of the relaxation, which D does not exceed, leaves \
          a gap of {} to the P of DIHT after 80 epochs (in the same order).",
         list(&floors)
     );
-    let paper = "The gap falls to about 1e-3 in 80 epochs of DIHT and 10 of SDIHT.";
+    let with = if published { "With the papers' steps" } else { "With this library's steps" };
+    let paper = format!("{with}: the gap falls to about 1e-3 in 80 epochs of DIHT and 10 of SDIHT.");
+    let reason = if floors.is_empty() { String::new() } else { reason };
     Finding::new(paper, verdict(count).map(|v| (ours, v))).because(reason)
 }
