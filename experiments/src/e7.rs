@@ -195,7 +195,7 @@ impl Experiment for DualSpeed {
         ksparse::design::Design::dot_rows(&data.train, &[0], &vec![0.0; cell.p], &mut [0.0]);
         if cell.method == ALL {
             let patience = match (collection.name == LARGE, cell.variant.ends_with(PUBLISHED)) {
-                _ if settings.quick => patience(true),
+                _ if settings.quick => patience(true) / 10,
                 (false, _) => PATIENCE_GRID,
                 (true, false) => PATIENCE_LARGE,
                 (true, true) => PATIENCE_LARGE / 4,
