@@ -15,8 +15,19 @@ const MEANT: [(&str, &str); 7] = [
     ("--output", "results are written by -o FILE"),
 ];
 
-/// Adds to the refusal of an unknown option what is meant by it.
+/// Who does not say k may not know it.
+const WITHOUT_K: &str = "`-k auto` chooses k and the ridges by cross-validation; `ksparse path` compares all k";
+
+/// Adds to the refusal of an unknown option what is meant by it, and to that of a missing k who chooses one.
 pub fn at_what_is_meant(refusal: &mut Error) {
+    if refusal.kind() == ErrorKind::MissingRequiredArgument {
+        let Some(ContextValue::Strings(missing)) = refusal.get(ContextKind::InvalidArg) else { return };
+        let fits = std::env::args().any(|word| word == "fit");
+        if fits && missing.iter().any(|name| name.starts_with("-k ")) {
+            refusal.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(WITHOUT_K)]));
+        }
+        return;
+    }
     if refusal.kind() != ErrorKind::UnknownArgument {
         return;
     }

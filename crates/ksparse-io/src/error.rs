@@ -158,7 +158,9 @@ pub(crate) fn display_name(path: &Path) -> String {
 /// The name closest to a mistyped one, if any is close.
 pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = name.to_lowercase();
-    let far = (name.chars().count() / 3).max(1);
+    let length = name.chars().count();
+    // A name of which every letter is wrong is another name.
+    let far = (length / 3).max(1).min(length.saturating_sub(1));
     known
         .into_iter()
         .take(10_000)
@@ -192,5 +194,6 @@ mod tests {
         assert_eq!(suggestion("respons", ["sample", "response"]), Some("response"));
         assert_eq!(suggestion("Y", ["x", "y"]), Some("y"));
         assert_eq!(suggestion("gene", ["sample", "response"]), None);
+        assert_eq!(suggestion("z", ["x", "y"]), None);
     }
 }

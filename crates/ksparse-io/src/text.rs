@@ -227,7 +227,10 @@ pub(crate) fn finite(text: &[u8], place: impl FnOnce() -> Place) -> Result<f64> 
         None => Err(Error::input(
             place(),
             format!("`{}` is not a number", show(text)),
-            Words::from("check the format of the file, or leave a column of words out with ") + Setting::Drop,
+            Words::from("correct it, leave the column out with ")
+                + Setting::Drop
+                + ", or take its values as words with "
+                + Setting::Categorical,
         )),
     }
 }

@@ -141,9 +141,14 @@ def test_bad_targets_and_weights(estimator):
     for weights in (np.ones(3), -np.ones(len(y)), np.zeros(len(y)), np.full(len(y), np.nan), np.ones((len(y), 2))):
         with pytest.raises(ValueError, match="(?i)weight"):
             model.fit(X, y, weights)
+    words = np.resize(["low", "high"], len(y))
     if hasattr(model, "decision_function"):
-        with pytest.raises(ValueError, match="class"):
+        with pytest.raises(ValueError, match="class: same"):
             model.fit(X, np.full(len(y), "same"))
+    elif np.asarray(y).ndim == 1:
+        for kind in (words, words.astype(object)):
+            with pytest.raises(ValueError, match=r"words \('low'\).*SparseLogisticRegression"):
+                model.fit(X, kind)
 
 
 @pytest.mark.parametrize("estimator", EVERY)

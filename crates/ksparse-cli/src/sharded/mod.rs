@@ -29,7 +29,13 @@ pub fn find(data: &Path) -> Result<Option<Vec<PathBuf>>> {
     files.retain(|file| file.is_file() && file.file_name().is_some_and(|name| fits(&pattern, &name.to_string_lossy())));
     files.sort();
     if files.is_empty() {
-        let message = format!("{}: no file fits; `ksparse convert DATA FOLDER --shards N` makes some", data.display());
+        let none = if data.is_dir() {
+            "a folder stands for the files *.ksb in it, and there are none"
+        } else {
+            "no file fits"
+        };
+        let remedy = "give a data file; `ksparse convert DATA FOLDER --shards N` makes a folder of them";
+        let message = format!("{}: {none}; {remedy}", data.display());
         return Err(Failure::Input(message));
     }
     Ok(Some(files))

@@ -49,12 +49,12 @@ fn svmlight_that_is_none() {
 fn tables_that_are_none() {
     let cases: [(&str, &str, &[&str]); 7] = [
         ("a,b,y\n1,2,3\n4,5\n", "", &["line 3"]),
-        ("a,b,y\n1,2,3\n4,x,5\n", "", &["line 3", "x"]),
+        ("a,b,y\n1,2,3\n4,x,5\n", "", &["line 3", "x", "--drop", "--categorical"]),
         ("a,b,y\n1,nan,3\n4,2,5\n", "", &["line 2"]),
         ("a,b,y\n1,,3\n4,2,5\n", "", &["line 2"]),
         ("a,b,c\n1,2,3\n4,5,6\n", "", &["--target"]),
         ("a,b,result\n1,2,3\n4,5,6\n", "--target reslt", &["result"]),
-        ("a,b,y\n1,2,3\n4,5,6\n", "--weights z", &["--weights", "`z`"]),
+        ("a,b,y\n1,2,3\n4,5,6\n", "--weights z", &["--weights", "`z`", "the columns are a, b, y"]),
     ];
     for (text, options, says) in cases {
         let bench = Bench::new();
@@ -116,7 +116,7 @@ fn options_out_of_range() {
         ("fit data.csv -k x", &["whole number"]),
         ("fit data.csv -k 1:5", &["ksparse path"]),
         ("fit data.csv -k 99999999999999999999999", &["whole number"]),
-        ("fit data.csv", &["-k"]),
+        ("fit data.csv", &["-k auto", "ksparse path"]),
         ("fit -k 3", &["DATA"]),
         ("fit data.csv -k 3 --lambda -1", &["--lambda", "0 or more"]),
         ("fit data.csv -k 3 --lambda NaN", &["--lambda", "finite"]),

@@ -92,7 +92,7 @@ fn what_parts_cannot_be() {
     bench.ok("simulate linear -n 40 -p 5 -k 2 -o data.csv");
     refused(&bench, "fit nowhere/*.ksb -k 1", &["nowhere"]);
     std::fs::create_dir(bench.path("empty")).unwrap();
-    refused(&bench, "fit empty -k 1", &["no file fits", "--shards"]);
+    refused(&bench, "fit empty -k 1", &["a folder stands for the files *.ksb in it", "--shards"]);
     refused(&bench, "convert data.csv data.csv --shards 2", &["is no folder"]);
     refused(&bench, "convert data.csv parts --shards 41", &["40 rows", "fewer"]);
     bench.ok("convert data.csv parts --shards 2");

@@ -19,7 +19,7 @@ def numbered(y: Any, who: str = "This solver") -> tuple[NDArray[Any], NDArray[np
     if len(classes) < 2:
         raise ValueError(
             f"{who} needs samples of at least 2 classes in the data, but the data contains only one class: "
-            f"{classes[0]!r}"
+            f"{classes[0]}"
         )
     return classes, codes
 

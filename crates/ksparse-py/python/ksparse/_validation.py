@@ -36,6 +36,8 @@ def validate(estimator: Any, X: Any, *args: Any, **options: Any) -> Any:
     if is_on_device(X):
         return validate_on_device(estimator, X, *args, **options)
     check_compressed(X)
+    if options.get("y_numeric") and args:
+        check_numbers(args[0])
     if getattr(estimator, "_takes_words", False):
         X = expanded(estimator, X, options.get("reset", True))
     try:
@@ -43,6 +45,23 @@ def validate(estimator: Any, X: Any, *args: Any, **options: Any) -> Any:
     except ImportError:
         return estimator._validate_data(X, *args, **options)
     return validate_data(estimator, X, *args, **options)
+
+
+def check_numbers(y: Any) -> None:
+    """Refuses a target of words before NumPy does, which would not say what to do."""
+    values = np.asarray(y)
+    if values.dtype.kind not in "USO":
+        return
+    for value in values.ravel()[:1000]:
+        try:
+            float(value)
+        except ValueError:
+            raise ValueError(
+                f"The target holds words ({str(value)!r}), where a regression needs numbers; for classes take "
+                "SparseLogisticRegression."
+            ) from None
+        except TypeError:
+            return  # what it is, scikit-learn says
 
 
 def check_compressed(X: Any) -> None:
