@@ -309,6 +309,7 @@ impl Experiment for DualSpeed {
         ));
         let caption = "P(w) less the best D so far, by epochs: an epoch of SDIHT is ten block steps.";
         page.figures.push(Figure::new("gaps", caption, gaps.to_svg()));
+        page.findings.splice(0..0, findings::overall(rows));
         page.findings.extend([true, false].map(|published| findings::gaps_fall(rows, published)));
         page
     }

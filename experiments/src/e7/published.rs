@@ -109,7 +109,7 @@ pub(super) fn run(cell: &Cell, data: &Split, patience: Duration, traced: bool) -
     let risk = |loss| Risk::from_boxes(Box::new(&data.train), Cow::Borrowed(&data.train_labels[..]), loss);
     let ridged = risk(loss(&cell.variant))?.with_ridge(cell.lambda)?;
     // The hinge loss has no L: that of its rounded form.
-    let smooth = risk(Box::new(Huber::default()))?.with_ridge(cell.lambda)?;
+    let smooth = risk(Box::<Huber>::default())?.with_ridge(cell.lambda)?;
     let unit = smooth.smoothness(2 * cell.k)?.bound().map_or(1.0, |l| 1.0 / l);
     let published = cell.variant.ends_with(PUBLISHED);
     let limits = Limits { tolerance: 0.0, max_iterations: 100_000, time_limit: Some(patience), ..Limits::default() };

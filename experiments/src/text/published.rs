@@ -7,6 +7,7 @@ use crate::frame::{Cell, Finding, Result, Row, Table};
 use crate::methods;
 use ksparse::solver::{Grahtp, Grasp, Solver, Step};
 use ksparse::{Objective, Risk};
+use std::collections::BTreeSet;
 
 /// With this library's steps and k iterations.
 const LONG: [&str; 3] = ["grahtp-icml", "fgrahtp-icml", "grasp-icml"];
@@ -77,8 +78,12 @@ pub(super) fn tables(name: &str, fits: &[&Row]) -> Vec<Table> {
 
 /// The papers' findings asked of the methods with constant steps, as the arXiv text and as the ICML text stops them.
 pub(super) fn findings(name: &str, rows: &[Row]) -> Vec<Finding> {
-    let own: Vec<Row> = rows.iter().filter(|row| row.cell.variant == name).cloned().collect();
-    if !own.iter().any(|row| CONSTANT.contains(&row.cell.method.as_str())) {
+    let constant = |row: &&Row| row.cell.variant == name && CONSTANT.contains(&row.cell.method.as_str());
+    let seeds: BTreeSet<u64> = rows.iter().filter(constant).map(|row| row.cell.seed).collect();
+    // The others on the same splits.
+    let own = rows.iter().filter(|row| row.cell.variant == name && seeds.contains(&row.cell.seed));
+    let own: Vec<Row> = own.cloned().collect();
+    if own.is_empty() {
         return Vec::new();
     }
     let arxiv = methods::renamed(&own, &[(CONSTANT[0], "grahtp"), (CONSTANT[1], "fgrahtp")]);
