@@ -5,6 +5,7 @@
 //! and n grows; case 2: n stays and k grows. Estimation error `||w - wbar||` and CPU time.
 
 mod findings;
+mod published;
 
 use crate::compare::{self, Plots};
 use crate::frame::{Cell, CpuClock, Experiment, Figure, Memo, Page, Result, Row, Settings, Summary};
@@ -153,6 +154,10 @@ impl Experiment for LogisticSimulation {
             page.tables.push(case1.seconds.table(&format!("{name}, case 1: CPU seconds by n"), "n", compare::seconds));
             page.tables.push(case2.errors.table(&format!("{name}, case 2: estimation error by k"), "k", short));
             page.tables.push(case2.seconds.table(&format!("{name}, case 2: CPU seconds by k"), "k", compare::seconds));
+            let constant = published::renamed(rows);
+            let asked1 = Plots::new(&case(&constant, &format!("{text}-case1")), |row| row.cell.n);
+            let asked2 = Plots::new(&case(&constant, &format!("{text}-case2")), |row| row.cell.k);
+            page.findings.extend(published::findings(text, &asked1, &asked2));
             page.findings.extend(findings::findings(text, &case1, &case2));
         }
         page

@@ -330,9 +330,10 @@ fn setting(rows: &[Row]) -> Vec<String> {
          (1 to 256 times 1/L), DIHT and SDIHT with the best of the theorem's step, the same starting later and four \
          constants (0.001 to 1 times N), each given up after a few seconds; the P to reach is the lowest at which an \
          IHT settles, and the time is that of the best step alone. The large text is the text model with {} (the \
-         paper: RCV1 with 500,000 rows and k up to 1,000, news20 with 19,996 rows and k from 20,000 to 100,000). SVR-GHT settles where its thresholding stands still, which depends on the step; on rcv1 with Huber's \
-         loss, constant steps of 15 and 60 with the default batch, and of 60 and 240 with batches of 2000, did not \
-         lead to IHT's value at k = 200, 600 and 1000 either.",
+         paper: RCV1 with 500,000 rows and k up to 1,000, news20 with 19,996 rows and k from 20,000 to 100,000). \
+         SVR-GHT settles where its thresholding stands still, which depends on the step; on rcv1 with Huber's loss, \
+         constant steps of 15 and 60 with the default batch, and of 60 and 240 with batches of 2000, did not lead to \
+         IHT's value at k = 200, 600 and 1000 either.",
         sets.join("; "),
         PATIENCE.as_secs(),
         "200,000 rows, the vocabulary of news20 and k = 20,000"

@@ -86,8 +86,8 @@ pub fn colour(method: &str) -> usize {
     }
 }
 
-/// The rows of some methods under the names of others, in the place of theirs: what is asked of GraHTP is asked of GraHTP
-/// as published.
+/// The rows of some methods under the names of others, in the place of theirs: what is asked of GraHTP is asked of
+/// GraHTP as published.
 pub fn renamed(rows: &[Row], names: &[(&str, &str)]) -> Vec<Row> {
     let kept = rows.iter().filter(|row| !names.iter().any(|(_, to)| row.cell.method == *to));
     let rename = |row: &Row| {

@@ -213,10 +213,10 @@ impl TextClassification {
             "{loss}; no intercept. Each fit on one thread, times in CPU seconds, reading the data not counted. \
              GraHTP, FGraHTP and GraSP stop when an iterate moves less than 1e-4 of its length or after \
              {MOST_ITERATIONS} iterations; GraHTP and FGraHTP take this library's adaptive step. FBS and FoBa are run \
-             once for the largest k and read when they first have k features; their time at k is the time until then. \"As \
-             published\" is a constant step, the one of 1, 4, 16, 64, 256 and 1024 times 1/L with the least objective \
-             (the papers do not state theirs), \"k iterations\" the limit of the ICML text; their times are those of \
-             the best step alone, taken on another machine with other fits beside them."
+             once for the largest k and read when they first have k features; their time at k is the time until \
+             then. \"As published\" is a constant step, the one of 1, 4, 16, 64, 256 and 1024 times 1/L with the \
+             least objective (the papers do not state theirs), \"k iterations\" the limit of the ICML text; their \
+             times are those of the best step alone, taken on another machine with other fits beside them."
         )];
         let collections: BTreeSet<(&str, usize, usize)> =
             rows.iter().map(|r| (r.cell.variant.as_str(), r.cell.n, r.cell.p)).collect();

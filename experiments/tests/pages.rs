@@ -38,3 +38,29 @@ fn pages_and_figures_are_those_of_the_rows() {
         );
     }
 }
+
+/// The numbers of a text that have a point or an exponent: those that were measured.
+fn measured(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| !(c.is_ascii_digit() || ".e-".contains(c)));
+    let trimmed = words.map(|word| word.trim_matches(|c: char| !c.is_ascii_digit()));
+    trimmed.filter(|word| word.contains(['.', 'e']) && word.parse::<f64>().is_ok()).collect()
+}
+
+#[test]
+fn the_summary_has_the_numbers_of_the_pages() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let summary = fs::read_to_string(root.join("../docs/papers.md")).expect("the page of the papers");
+    let (_, summary) = summary.split_once("## What the experiments say").expect("the summary");
+    let mut rows = 0;
+    for line in summary.lines().filter(|line| line.starts_with("| E")) {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let page = fs::read_to_string(root.join(format!("results/{}.md", cells[1]))).expect("a page");
+        let said = format!("{} {}", cells[3], cells[4]);
+        let numbers = measured(&said);
+        for number in &numbers {
+            assert!(measured(&page).contains(number), "{number} is not on the page of {}: {line}", cells[1]);
+        }
+        rows += usize::from(!numbers.is_empty());
+    }
+    assert!(rows >= 10, "{rows} rows with numbers");
+}

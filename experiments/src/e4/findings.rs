@@ -67,7 +67,8 @@ pub(super) fn asked(rows: &[Row], all: &[Row], name: &str) -> Vec<Finding> {
         )
         .because(format!(
             "with 100 samples of 120 or 200 variables entries that are not shrunk overfit early: the likelihood stops \
-             at a third of the true edges or fewer, EBIC and stability at fewer still. Tested with 1000 samples and this library's search: {}",
+             at a third of the true edges or fewer, EBIC and stability at fewer still. Tested with 1000 samples and \
+             this library's search: {}",
             both(more_score)
         )),
         Finding::new(
@@ -87,8 +88,8 @@ pub(super) fn asked(rows: &[Row], all: &[Row], name: &str) -> Vec<Finding> {
             format!("{name}GraHTP is much faster than FBS."),
             verdict(faster("fbs")).map(|v| (times(&["grahtp", "fbs"]), v)),
         )
-        .because("forward selection passes through all k of the path in one run of small refits, where every k is a fit \
-            of its own for GraHTP"),
+        .because("forward selection passes through all k of the path in one run of small refits, where every k is a \
+            fit of its own for GraHTP"),
         Finding::new(
             format!("{name}GLasso is the fastest."),
             verdict(seconds.best(&["glasso"], &["grahtp", "grasp", "fbs"], 1.0))

@@ -156,10 +156,11 @@ pub(super) fn setting(rows: &[Row]) -> Vec<String> {
         data.to_string(),
         "Each replica: 5 positives and 16 negatives to test on, 112 to train on; 113 columns by two-sample t test on \
          the training part only; columns in units of their deviation within classes; k among eight values up to 3 p, \
-         or one of ten penalties, by 6-fold cross-validation of the likelihood within classes. \"GraHTP\" is this library's search. \"As published\" is \
-         Algorithm 2 from alpha I with a constant step, 50 iterations at most; cross-validation chooses the step, of \
-         0.1, 1, 10 and 100, together with k, and its time is a quarter of that of all four. GraSP ends after 5 \
-         iterations at the latest; with the paper's 50 it is run on a few splits. Times are CPU seconds of cross-validation and fit together, on one thread."
+         or one of ten penalties, by 6-fold cross-validation of the likelihood within classes. \"GraHTP\" is this \
+         library's search. \"As published\" is Algorithm 2 from alpha I with a constant step, 50 iterations at most; \
+         cross-validation chooses the step, of 0.1, 1, 10 and 100, together with k, and its time is a quarter of \
+         that of all four. GraSP ends after 5 iterations at the latest; with the paper's 50 it is run on a few \
+         splits. Times are CPU seconds of cross-validation and fit together, on one thread."
             .to_string(),
     ]
 }

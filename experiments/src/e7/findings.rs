@@ -149,7 +149,8 @@ pub(super) fn overall(rows: &[Row]) -> Option<Finding> {
     let paper =
         "With the papers' steps: DIHT and SDIHT are faster than every primal method for every k, lambda and loss.";
     let reason = "HTP minimises exactly on each support by second derivatives here; how the paper's does, it does not \
-        say. DIHT looks at all rows for every step, and under the weak ridge the constant step that converges is short.";
+        say. DIHT looks at all rows for every step, and under the weak ridge the constant step that converges is \
+        short.";
     (!problems.is_empty())
         .then(|| Finding::new(paper, verdict((yes, 2 * problems.len())).map(|v| (ours, v))).because(reason))
 }

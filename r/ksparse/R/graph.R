@@ -43,7 +43,8 @@ counted <- function(number, noun) paste0(number, " ", noun, if (number != 1L) "s
 
 print.ksparse_graph <- function(x, n = 20, digits = 3, ...) {
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
-  cat("Network of ", counted(nrow(x$edges), "edge"), " among ", length(x$names), " variables, ", x$nobs, " rows\n", sep = "")
+  cat("Network of ", counted(nrow(x$edges), "edge"), " among ", length(x$names), " variables, ", x$nobs, " rows\n",
+      sep = "")
   if (length(x$ks) > 1L) cat("Chosen among ", length(x$ks), " k by ", x$by, "\n", sep = "")
   cat("\n")
   edges <- x$edges
@@ -111,7 +112,7 @@ predict.ksparse_lda <- function(object, newx, type = c("class", "link", "respons
 
 print.ksparse_lda <- function(x, ...) {
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
-  cat("Discriminant analysis of ", length(x$levels), " classes by a network of ", counted(nrow(x$edges), "edge"), " among ",
-      length(x$names), " variables, ", x$nobs, " rows\n", sep = "")
+  cat("Discriminant analysis of ", length(x$levels), " classes by a network of ", counted(nrow(x$edges), "edge"),
+      " among ", length(x$names), " variables, ", x$nobs, " rows\n", sep = "")
   invisible(x)
 }

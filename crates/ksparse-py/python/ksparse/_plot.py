@@ -250,7 +250,8 @@ def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> An
                     fontsize=9 if p <= 40 else 7)  # fmt: skip
     for colour, label in ((POSITIVE, "positive partial correlation"), (NEGATIVE, "negative")):
         ax.plot([], [], color=colour, linewidth=2, label=label)
-    ax.legend(loc="upper left", frameon=False, fontsize=9, title="1 edge" if len(pairs) == 1 else f"{len(pairs)} edges", alignment="left")
+    title = "1 edge" if len(pairs) == 1 else f"{len(pairs)} edges"
+    ax.legend(loc="upper left", frameon=False, fontsize=9, title=title, alignment="left")
     ax.set_aspect("equal")
     ax.set_xlim(-1.35, 1.35)
     ax.set_ylim(-1.35, 1.35)
