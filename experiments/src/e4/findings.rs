@@ -88,8 +88,10 @@ pub(super) fn asked(rows: &[Row], all: &[Row], name: &str) -> Vec<Finding> {
             format!("{name}GraHTP is much faster than FBS."),
             verdict(faster("fbs")).map(|v| (times(&["grahtp", "fbs"]), v)),
         )
-        .because("forward selection passes through all k of the path in one run of small refits, where every k is a \
-            fit of its own for GraHTP"),
+        .because(
+            "forward selection passes through all k of the path in one run of small refits, where every k is a \
+            fit of its own for GraHTP",
+        ),
         Finding::new(
             format!("{name}GLasso is the fastest."),
             verdict(seconds.best(&["glasso"], &["grahtp", "grasp", "fbs"], 1.0))
