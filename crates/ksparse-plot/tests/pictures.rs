@@ -198,6 +198,18 @@ fn one_edge_is_no_edges() {
 }
 
 #[test]
+fn hubs_have_their_names_first() {
+    let mut network = Network::new("", (0..40).map(|i| format!("n{i}")));
+    network.most_names = 1;
+    for i in (0..40).filter(|i| *i != 23) {
+        network = network.edge(23, i, 0.5);
+    }
+    let svg = network.to_svg();
+    let shown = |i: usize| svg.contains(&format!(">n{i}</text>"));
+    assert!(shown(23) && (0..40).filter(|i| shown(*i)).count() == 1, "{svg}");
+}
+
+#[test]
 fn nodes_keep_apart() {
     for nodes in [2, 10, 60, 200] {
         let mut network = Network::new("", (0..nodes).map(|i| format!("n{i}")));

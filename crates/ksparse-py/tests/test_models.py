@@ -131,6 +131,15 @@ def test_standardised_columns_come_back_in_their_own_units(regression):
     np.testing.assert_allclose(other.predict(X * scale + 5 * scale), plain.predict(X), rtol=1e-6)
 
 
+@pytest.mark.parametrize("solver", ["auto", "grahtp", "grasp", "fbs"])
+def test_the_support_has_coefficients_only(regression, solver):
+    X, y, _ = regression
+    twice = np.hstack([X, X])  # of two columns that are the same one is enough
+    for k in (4, 60):
+        model = ksparse.SparseLinearRegression(k=k, alpha=1e-3, solver=solver).fit(twice, y)
+        assert model.coef_[model.support_].all() and np.array_equal(np.flatnonzero(model.coef_), model.support_)
+
+
 def test_keep_is_free_of_charge(regression):
     X, y, coef = regression
     useless = np.flatnonzero(coef == 0)[:2]
