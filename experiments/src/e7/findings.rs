@@ -104,8 +104,7 @@ pub(super) fn gaps_fall(rows: &[Row], published: bool) -> Finding {
         let end = rows.iter().find(same)?;
         Some((problem(r), (end.objective - r.measures[1]) / end.objective))
     };
-    let floors: Vec<(String, f64)> =
-        rows.iter().filter(|r| r.cell.method == RELAXATION).filter_map(|r| floor(r)).collect();
+    let floors: Vec<(String, f64)> = rows.iter().filter(|r| r.cell.method == RELAXATION).filter_map(floor).collect();
     let reason = format!(
         "Under the strong ridge the gap falls as published. Under the weak one much of it no dual vector closes: the \
          value of the relaxation, which D does not exceed, leaves to the P of DIHT after 80 epochs {}.",
