@@ -31,7 +31,8 @@ pub struct Fitted<'a> {
     refits: usize,
     status: Status,
     bound: Option<Bound>,
-    shards: Option<Shards>,
+    /// What the files it came from have taken.
+    pub shards: Option<Shards>,
     /// The columns that a bound on their coefficients holds back, where there are any bounds.
     held_back: Option<Vec<usize>>,
 }
@@ -219,8 +220,7 @@ impl<'a> Fitted<'a> {
         self.add_bounds(&mut facts);
         facts.add("data", format!("{}, read in {}", self.prepared.data.shape(), seconds(times.read)));
         if let Some(shards) = &self.shards {
-            let Shards { shards: files, rounds, passes, .. } = *shards;
-            facts.add("files", format!("{files}, {rounds} rounds over them, each byte read {passes:.1} times"));
+            facts.add("files", shards.to_string());
         }
         facts.add("time", seconds(times.fit));
         if let Some(path) = written {

@@ -100,10 +100,12 @@ fn notes(report: &PathReport, made: &Made) -> Vec<String> {
 /// How far each model can be from the best of its size; `None` where that cannot be said (no ridge) or the time is up.
 fn gaps(report: &PathReport, cells: &[&Cell], lambda: f64) -> Vec<Option<f64>> {
     let started = Instant::now();
-    let Ok(risk) = report.training.risk.reridged(lambda) else { return vec![None; cells.len()] };
+    let Some(Ok(risk)) = report.training.risk().map(|risk| risk.reridged(lambda)) else {
+        return vec![None; cells.len()];
+    };
     let options = CertifyOptions { time_limit: Some(ONE_GAP), precision: 1e-3, ..CertifyOptions::default() };
     let gap = |cell: &&Cell| {
-        if lambda <= 0.0 || report.training.bounded() || started.elapsed() > ALL_GAPS {
+        if lambda <= 0.0 || started.elapsed() > ALL_GAPS {
             return None;
         }
         let sparsity = report.prepared.sparsity(cell.k);

@@ -5,9 +5,10 @@ use crate::outcome::{Fitted, Times, coefficients};
 use crate::prepared::Prepared;
 use crate::report::{Facts, Table, seconds, significant};
 use crate::screen::{bold, dim, green};
+use crate::sharded::fit::Shards;
 use ksparse::path::GridSolution;
 use ksparse::select::{Alternative, CvCell, Edge, Training};
-use ksparse::{Solution, Status};
+use ksparse::{LinearModel, Risk, Solution, Status};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -45,10 +46,28 @@ pub struct Choice {
     pub by: String,
 }
 
+/// Whoever knows what a solution means for the columns as given.
+pub trait Models {
+    fn model(&self, solution: &Solution) -> LinearModel;
+
+    /// The risk on all rows, where they are in one place and coefficients have no bounds of their own.
+    fn risk(&self) -> Option<&Risk<'_>>;
+}
+
+impl Models for Training<'_> {
+    fn model(&self, solution: &Solution) -> LinearModel {
+        Training::model(self, solution)
+    }
+
+    fn risk(&self) -> Option<&Risk<'_>> {
+        (!self.bounded()).then_some(&self.risk)
+    }
+}
+
 /// A solved path.
 pub struct PathReport<'a> {
     pub prepared: &'a Prepared,
-    pub training: &'a Training<'a>,
+    pub training: &'a dyn Models,
     pub solved: &'a GridSolution,
     pub cells: &'a [Cell<'a>],
     pub choice: Option<Choice>,
@@ -69,6 +88,8 @@ struct PathJson<'a> {
     stopped: Option<&'static str>,
     path: Vec<CellJson>,
     chosen: Option<ChosenJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    communication: Option<Shards>,
     seconds: f64,
     read_seconds: f64,
 }
@@ -176,6 +197,7 @@ impl PathReport<'_> {
             stopped: self.solved.stopped().map(Status::code),
             path: cells.collect(),
             chosen,
+            communication: self.chosen.as_ref().and_then(|fitted| fitted.shards),
             seconds: self.times.fit,
             read_seconds: self.times.read,
         };
@@ -239,6 +261,9 @@ impl PathReport<'_> {
             facts.add("status", status.to_string());
         }
         facts.add("data", format!("{}, read in {}", self.prepared.data.shape(), seconds(self.times.read)));
+        if let Some(shards) = self.chosen.as_ref().and_then(|fitted| fitted.shards) {
+            facts.add("files", shards.to_string());
+        }
         facts.add("time", seconds(self.times.fit));
         for (what, path) in files {
             if let Some(path) = path.as_ref().filter(|_| *what != "model" || self.chosen.is_some()) {

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ksparse::Progress;
 use ksparse::certificate::Epoch;
 use ksparse::path::PathProgress;
-use ksparse::select::CvProgress;
+use ksparse::select::{CellDone, CvProgress};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -99,6 +99,19 @@ impl Watcher {
     pub fn cell(&self, progress: &PathProgress) -> ControlFlow<()> {
         self.bar.set_position(progress.done as u64);
         self.bar.set_message(format!("k = {}", progress.k));
+        ControlFlow::Continue(())
+    }
+
+    /// A fit of a choice over several files.
+    pub fn fit(&self, done: &CellDone) -> ControlFlow<()> {
+        self.bar.set_length(done.total as u64);
+        self.bar.set_position(done.done as u64);
+        let place = done.fold.map_or("all rows".to_string(), |fold| format!("without fold {}", fold + 1));
+        let message = format!("k = {}, lambda = {}, {place}", done.k, significant(done.lambda));
+        if self.screen.verbose {
+            self.screen.tell(&format!("{message}: objective {}", significant(done.value)));
+        }
+        self.bar.set_message(message);
         ControlFlow::Continue(())
     }
 

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | an information criterion | [`Criterion`] on one [`Path`](crate::Path) or [`Grid`](crate::Grid) | one path |
 //! | cross-validation | [`CrossValidation`] over [`Folds`], scored by a [`Metric`] | a path per fold, one to refit |
+//! | cross-validation over shards | [`ShardedValidation`]: rows held out where they lie | passes shared by all folds |
 //! | cross-validation without a word | [`Choose`]: k and two ridges, ranges from the data | about a path per fold |
 //!
 //! A criterion needs a likelihood (squared or logistic loss) and an honest noise model; cross-validation needs neither.
@@ -25,6 +26,7 @@ mod resample;
 mod rungs;
 mod scaling;
 mod scoring;
+mod sharded;
 mod splits;
 mod table;
 
@@ -37,5 +39,6 @@ pub use joint::{JointProblem, JointSelection, JointTraining, JointValidation, Ob
 pub use metrics::{Metric, area_under_curve, classification_error, deviance, mean_squared_error};
 pub use problem::{Problem, Training};
 pub use resample::Resampled;
+pub use sharded::{CellDone, FoldedShards, ShardedSelection, ShardedValidation, scores_of};
 pub use splits::{OwnScore, Split};
 pub use table::{CvCell, CvTable, Rule};

@@ -36,6 +36,7 @@ mod sample_solvers;
 mod search;
 mod selection;
 mod serde;
+mod sharded_choice;
 mod shards;
 mod solver_contracts;
 mod theorems;

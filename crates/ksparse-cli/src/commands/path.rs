@@ -23,6 +23,7 @@ use crate::plot;
 use crate::prepared::Prepared;
 use crate::progress::Watcher;
 use crate::screen::Screen;
+use crate::sharded;
 use ksparse::path::GridSolution;
 use ksparse::select::{Criterion, CrossValidation, Deal, Folds, Metric, Rule, ranges};
 use ksparse::{Grid, Solver};
@@ -132,10 +133,15 @@ pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
     args.bounds.check(&*solver)?;
     args.bounds.check_no_total("a path")?;
     let factors = args.bounds.files().chain(columns::file(args.loss.penalty_factors.as_deref()));
-    let inputs = [args.data.files(), args.groups.clone().into_iter().chain(factors).collect()].concat();
+    let files = sharded::find(&args.data.data)?;
+    let read = files.clone().unwrap_or_else(|| args.data.files());
+    let inputs = [read, args.groups.clone().into_iter().chain(factors).collect()].concat();
     output::check(&[&args.output, &args.plot, &args.report], &inputs)?;
     let threads = args.solver.pool(screen)?;
-    threads.run(|| path(args, &*solver, screen))
+    threads.run(|| match files {
+        Some(files) => sharded::path::run(args, files, &*solver, screen),
+        None => path(args, &*solver, screen),
+    })
 }
 
 fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
@@ -267,7 +273,7 @@ fn choose(args: &PathArgs, prepared: &Prepared, solver: &dyn Solver, screen: Scr
 }
 
 /// Writes the files and prints the table or the JSON object.
-fn deliver(args: &PathArgs, report: &PathReport, solver: &dyn Solver, screen: Screen) -> Result<()> {
+pub fn deliver(args: &PathArgs, report: &PathReport, solver: &dyn Solver, screen: Screen) -> Result<()> {
     let files = [
         (&args.plot, args.plot.is_some().then(|| plot::path(report))),
         (&args.report, args.report.is_some().then(|| page::path(report, &args.solver.called(solver)))),

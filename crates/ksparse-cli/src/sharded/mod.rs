@@ -1,13 +1,23 @@
 //! Data in several mapped files, one after the other in memory.
 
+mod choose;
 pub mod fit;
+pub mod path;
 mod rounds;
 
+use crate::args::data::DataArgs;
+use crate::args::loss::LossArgs;
+use crate::args::parse::Words;
+use crate::args::solve::SolverArgs;
+use crate::args::survival::SurvivalArgs;
 use crate::data::Data;
 use crate::failure::{Failure, Result};
+use crate::joint::Task;
+use crate::prepared::Prepared;
 use crate::screen::Screen;
 use ksparse::design::Sparse;
-use ksparse_io::{Format, Matrix, ReadOptions, Table, Target};
+use ksparse::solver::{Limits, WorkingSet};
+use ksparse_io::{Format, Matrix, Need, ReadOptions, Table, Target};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -60,6 +70,8 @@ pub struct Files {
     pub borders: Vec<usize>,
     /// Bytes of each.
     pub bytes: Vec<u64>,
+    /// Columns of all.
+    pub columns: usize,
     pub options: ReadOptions,
 }
 
@@ -67,7 +79,7 @@ impl Files {
     /// Looks into every file: a table of the shape of all, with names, target, weights and offset, and no entries.
     pub fn open(paths: Vec<PathBuf>, options: ReadOptions, name: &Path, screen: Screen) -> Result<(Self, Data)> {
         let started = Instant::now();
-        let mut files = Self { paths, borders: vec![0], bytes: Vec::new(), options };
+        let mut files = Self { paths, borders: vec![0], bytes: Vec::new(), columns: 0, options };
         let mut rows = 0;
         let table = all(&files.paths, name, |path| {
             let table = ksparse_io::read(path, &files.options)?;
@@ -80,6 +92,7 @@ impl Files {
             files.bytes.push(std::fs::metadata(path).map_or(0, |about| about.len()));
             Ok(table)
         })?;
+        files.columns = table.ncols();
         files.check_room(screen)?;
         Ok((files, Data { table, seconds: started.elapsed().as_secs_f64(), behind: None }))
     }
@@ -103,6 +116,39 @@ impl Files {
     /// Bytes of all files.
     pub fn total(&self) -> u64 {
         self.bytes.iter().sum()
+    }
+}
+
+/// What was asked about some files.
+pub struct Asked<'a> {
+    pub data: &'a DataArgs,
+    pub loss: &'a LossArgs,
+    pub survival: &'a SurvivalArgs,
+    pub keep: Option<&'a Words>,
+    pub solver: &'a SolverArgs,
+}
+
+/// The files, all that a fit needs beside their matrices, and the solver unless another is named: it counts passes.
+pub fn opened(asked: &Asked, paths: Vec<PathBuf>, screen: Screen) -> Result<(Files, Prepared, WorkingSet)> {
+    let reading = &asked.data.reading;
+    let (files, data) = Files::open(paths, reading.options(Need::Required)?, &asked.data.data, screen)?;
+    if Task::asked(&data, asked.loss, asked.survival, reading.positive.as_deref())?.is_some() {
+        let message = "survival times and more than two classes are not fitted over several files: fit one file, or \
+                       make two classes with --positive";
+        return Err(Failure::Input(message.to_string()));
+    }
+    let prepared = Prepared::new(data, reading, asked.loss, asked.keep, None, screen)?;
+    let limits = asked.solver.limits(Limits::default());
+    Ok((files, prepared, WorkingSet { limits }))
+}
+
+/// `Err` for the first option given of those that are not for several files.
+fn refuse(options: &[(&str, bool)]) -> Result<()> {
+    match options.iter().find(|(_, given)| *given) {
+        Some((option, _)) => {
+            Err(Failure::Input(format!("{option} is not for data in several files: leave it out, or fit one file")))
+        }
+        None => Ok(()),
     }
 }
 

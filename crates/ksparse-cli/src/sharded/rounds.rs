@@ -1,10 +1,15 @@
 //! Rounds over mapped files: one is open at a time, the next is on its way from the disk.
 
 use super::Files;
+use crate::interrupt;
+use crate::prepared::Prepared;
 use ksparse::loss::Loss;
-use ksparse::objective::{Frame, Question, Rounds, Shard, Tree};
-use ksparse::{Cancel, Error, Result};
-use ksparse_io::{Need, ReadOptions};
+use ksparse::objective::{Asked, Frame, Passes, Question, Rounds, Shard, Tree};
+use ksparse::select::{FoldedShards, Folds, Metric, Problem, scores_of};
+use ksparse::{Cancel, Error, LinearModel, Result};
+use ksparse_io::{Need, ReadOptions, Table};
+use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,6 +23,31 @@ pub struct MappedRounds<'a> {
     pub cancel: Cancel,
     /// Bytes of matrices that questions took.
     pub read: AtomicU64,
+    /// The folds that rows are dealt to, and what those held out are scored by.
+    pub held: Option<(&'a Folds, Metric)>,
+}
+
+/// A file that is open.
+struct Open {
+    table: Table,
+    rows: Range<usize>,
+}
+
+impl<'a> MappedRounds<'a> {
+    /// All rows of some files count.
+    pub fn new(files: &'a Files, prepared: &'a Prepared) -> Self {
+        let table = &prepared.data.table;
+        Self {
+            files,
+            loss: &*prepared.task.loss,
+            target: &prepared.task.y,
+            weights: table.weights.as_deref(),
+            offset: table.offset.as_deref(),
+            cancel: interrupt::token(),
+            read: AtomicU64::new(0),
+            held: None,
+        }
+    }
 }
 
 impl MappedRounds<'_> {
@@ -26,26 +56,24 @@ impl MappedRounds<'_> {
         self.files.total() < ksparse_io::free_memory() / 2
     }
 
-    /// Asks file after file.
-    fn walk(&self, question: &Question, frame: &Frame, mut take: impl FnMut(Vec<f64>) -> Result<()>) -> Result<()> {
-        let whole = columns_read(question).is_none();
+    /// Does something with file after file, so many columns of which are used; all, for `None`.
+    fn walk<T>(&self, columns: Option<usize>, mut with: impl FnMut(&Open) -> Result<T> + Send) -> Result<()> {
         for s in 0..self.files.paths.len() {
             if self.cancel.is_set() {
                 return Err(Error::Cancelled);
             }
-            let next = self.files.paths.get(s + 1).filter(|_| whole && !self.stay());
-            let answer = std::thread::scope(|scope| {
+            let next = self.files.paths.get(s + 1).filter(|_| columns.is_none() && !self.stay());
+            std::thread::scope(|scope| {
                 if let Some(next) = next {
                     scope.spawn(|| fetch(next));
                 }
-                self.answer(s, question, frame)
+                self.open(s, columns).and_then(|open| with(&open))
             })?;
-            take(answer)?;
         }
         Ok(())
     }
 
-    fn answer(&self, s: usize, question: &Question, frame: &Frame) -> Result<Vec<f64>> {
+    fn open(&self, s: usize, columns: Option<usize>) -> Result<Open> {
         let path = &self.files.paths[s];
         let rows = self.files.borders[s]..self.files.borders[s + 1];
         // Roles of columns stay as they were; the target is known.
@@ -55,13 +83,41 @@ impl MappedRounds<'_> {
             return Err(Error::evaluation(format!("{}: the file changed during the fit", path.display())));
         }
         let p = table.ncols().max(1) as u64;
-        let share = columns_read(question).map_or(p, |columns| (columns as u64).min(p));
+        let share = columns.map_or(p, |columns| (columns as u64).min(p));
         self.read.fetch_add(self.files.bytes[s] / p * share, Ordering::Relaxed);
-        let part = |all: Option<&[f64]>| all.map(|all| all[rows.clone()].to_vec().into());
-        Shard::new(Box::new(table.design()), &self.target[rows.clone()])?
-            .with_weights(part(self.weights))?
-            .with_offset(part(self.offset))?
+        Ok(Open { table, rows })
+    }
+
+    fn answer(&self, open: &Open, without: Option<usize>, question: &Question, frame: &Frame) -> Result<Vec<f64>> {
+        let rows = open.rows.clone();
+        let weights = match without {
+            Some(fold) => Some(self.weights_where(&rows, |row| !self.is_held(fold, row)).into()),
+            None => self.weights.map(|all| Cow::Borrowed(&all[rows.clone()])),
+        };
+        Shard::new(Box::new(open.table.design()), &self.target[rows.clone()])?
+            .with_weights(weights)?
+            .with_offset(self.offset.map(|all| Cow::Borrowed(&all[rows])))?
             .answer(self.loss, frame, question)
+    }
+
+    /// The weights of some rows, 0 for those that are not wanted.
+    fn weights_where(&self, rows: &Range<usize>, wanted: impl Fn(usize) -> bool) -> Vec<f64> {
+        let weight = |row: usize| self.weights.map_or(1.0, |all| all[row]);
+        rows.clone().map(|row| if wanted(row) { weight(row) } else { 0.0 }).collect()
+    }
+
+    fn is_held(&self, fold: usize, row: usize) -> bool {
+        self.held.is_some_and(|(folds, _)| {
+            let each = folds.count() / folds.deals().len();
+            folds.deals()[fold / each][row] == fold % each
+        })
+    }
+
+    /// How many questions of a pass can be answered at once within the memory allowed: sums are held for every level.
+    fn at_once(&self, longest: usize) -> usize {
+        let room = self.files.options.memory.unwrap_or_else(ksparse_io::free_memory) / 8;
+        let levels = u64::from(self.files.paths.len().max(1).ilog2()) + 2;
+        (room / (8 * longest.max(1) as u64 * levels)).max(1) as usize
     }
 }
 
@@ -89,16 +145,80 @@ impl Rounds for MappedRounds<'_> {
 
     fn ask(&self, question: &Question, frame: &Frame) -> Result<Vec<f64>> {
         let mut tree = Tree::default();
-        self.walk(question, frame, |answer| tree.add(answer))?;
+        self.walk(columns_read(question), |open| tree.add(self.answer(open, None, question, frame)?))?;
         Ok(tree.sum())
     }
 
     fn each(&self, question: &Question, frame: &Frame) -> Result<Vec<Vec<f64>>> {
         let mut answers = Vec::new();
-        self.walk(question, frame, |answer| {
-            answers.push(answer);
+        self.walk(columns_read(question), |open| {
+            answers.push(self.answer(open, None, question, frame)?);
             Ok(())
         })?;
         Ok(answers)
+    }
+}
+
+impl Passes for MappedRounds<'_> {
+    fn shards(&self) -> usize {
+        self.files.paths.len()
+    }
+
+    fn ask(&self, asked: &[Asked]) -> Result<Vec<Vec<f64>>> {
+        let columns = self.files.columns;
+        let length = |asked: &Asked| asked.question.answer_length(columns, asked.frame.dim(columns));
+        let mut sums = Vec::with_capacity(asked.len());
+        for part in asked.chunks(self.at_once(asked.iter().map(length).max().unwrap_or(0))) {
+            let mut trees: Vec<Tree> = part.iter().map(|_| Tree::default()).collect();
+            let read = part.iter().map(|asked| columns_read(&asked.question)).sum();
+            self.walk(read, |open| {
+                let both = trees.iter_mut().zip(part);
+                both.map(|(tree, Asked { without, question, frame })| {
+                    tree.add(self.answer(open, *without, question, frame)?)
+                })
+                .collect::<Result<Vec<()>>>()
+            })?;
+            sums.extend(trees.into_iter().map(Tree::sum));
+        }
+        Ok(sums)
+    }
+
+    fn each(&self, Asked { without, question, frame }: &Asked) -> Result<Vec<Vec<f64>>> {
+        let mut answers = Vec::new();
+        self.walk(columns_read(question), |open| {
+            answers.push(self.answer(open, *without, question, frame)?);
+            Ok(())
+        })?;
+        Ok(answers)
+    }
+}
+
+impl FoldedShards for MappedRounds<'_> {
+    fn folds(&self) -> usize {
+        self.held.map_or(0, |(folds, _)| folds.count())
+    }
+
+    fn times(&self) -> usize {
+        self.held.map_or(1, |(folds, _)| folds.deals().len())
+    }
+
+    fn scores(&self, models: &[Vec<LinearModel>]) -> Result<Vec<Vec<f64>>> {
+        let mut trees: Vec<Tree> = models.iter().map(|_| Tree::default()).collect();
+        let metric = self.held.map_or(Metric::Deviance, |(_, metric)| metric);
+        let mut used: Vec<usize> = models.iter().flatten().flat_map(|model| model.support.clone()).collect();
+        used.sort_unstable();
+        used.dedup();
+        self.walk(Some(used.len()), |open| {
+            let rows = open.rows.clone();
+            let offset = self.offset.map(|all| &all[rows.clone()]);
+            let target = &self.target[rows.clone()];
+            let problem = Problem { offset, ..Problem::new(open.table.design(), target, self.loss) };
+            for (fold, (tree, models)) in trees.iter_mut().zip(models).enumerate() {
+                let held = self.weights_where(&rows, |row| self.is_held(fold, row));
+                tree.add(scores_of(&problem, &held, metric, models)?)?;
+            }
+            Ok(())
+        })?;
+        Ok(trees.into_iter().map(Tree::sum).collect())
     }
 }

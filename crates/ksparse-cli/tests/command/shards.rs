@@ -19,7 +19,7 @@ fn refused(bench: &Bench, line: &str, says: &[&str]) {
 /// What a command prints, and the most bytes it had resident: asked for while it runs, as the last answer before its
 /// end.
 #[cfg(target_os = "linux")]
-fn peak(bench: &Bench, line: &str) -> (String, u64) {
+fn resident(bench: &Bench, line: &str) -> (String, u64) {
     let mut command = bench.command(line);
     let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
@@ -96,13 +96,73 @@ fn what_parts_cannot_be() {
     refused(&bench, "convert data.csv data.csv --shards 2", &["is no folder"]);
     refused(&bench, "convert data.csv parts --shards 41", &["40 rows", "fewer"]);
     bench.ok("convert data.csv parts --shards 2");
-    refused(&bench, "fit parts -k auto", &["-k auto", "give a number"]);
+    refused(&bench, "path parts --criterion bic", &["--criterion", "several files"]);
+    refused(&bench, "path parts --cv 3 --metric auc", &["--metric auc", "several files"]);
+    refused(&bench, "path parts --ensemble", &["--ensemble", "several files"]);
+    refused(&bench, "fit parts -k auto --start model.json", &["--start"]);
     refused(&bench, "fit parts -k 1 --certify", &["--certify", "several files"]);
     refused(&bench, "fit parts -k 1 --solver svrght", &["svrght", "samples"]);
     bench.ok("simulate linear -n 40 -p 6 -k 2 -o wide.csv");
     bench.ok("convert wide.csv wide --shards 1");
     std::fs::copy(bench.path("wide/part-00000.ksb"), bench.path("parts/part-00009.ksb")).unwrap();
     refused(&bench, "fit parts -k 1", &["part-00009.ksb", "6 columns", "has 5"]);
+}
+
+/// The same folds, the same scores, the same cell as with all rows in one place, whatever the loss; folds are read
+/// together.
+#[test]
+fn a_choice_over_parts_is_the_choice_over_the_whole() {
+    let bench = Bench::new();
+    bench.ok("simulate logistic -n 300 -p 30 -k 4 --seed 4 -o labels.csv");
+    bench.ok("simulate linear -n 300 -p 30 -k 4 --seed 4 -o numbers.csv");
+    for (data, options) in [
+        ("labels", "--lambdas 1e-1,1e-3 --cv 3"),
+        ("labels", "--lambda 1e-2 --cv 2 --metric error --rule 1se --standardize"),
+        ("numbers", "--lambda 1e-3 --cv 2x2 --seed 7"),
+        ("numbers", "--lambda 1e-2 --cv 3 --loss robust --rule lean"),
+    ] {
+        bench.ok(&format!("convert {data}.csv {data} --shards 3"));
+        let line = |data: &str| format!("path {data} -k 0,2,4,6 --solver working-set {options} --json");
+        let (parts, whole) = (bench.json(&line(data)), bench.json(&line(&format!("{data}.csv"))));
+        let chosen = |of: &Value| (of["chosen"]["k"].clone(), of["chosen"]["lambda"].clone());
+        assert_eq!(chosen(&parts), chosen(&whole), "{data} {options}");
+        let cells = |of: &Value| of["path"].as_array().unwrap().clone();
+        assert_eq!(cells(&parts).len(), cells(&whole).len());
+        for (a, b) in cells(&parts).iter().zip(&cells(&whole)) {
+            assert_eq!((&a["k"], &a["lambda"], &a["support"]), (&b["k"], &b["lambda"], &b["support"]), "{options}");
+            for name in ["score", "standard_error", "objective"] {
+                let (a, b) = (number(a, name), number(b, name));
+                assert!((a - b).abs() <= 1e-4 * b.abs().max(1e-2), "{options}, {name}: {a} {b}");
+            }
+        }
+        assert!(number(&parts["communication"], "rounds") < 150.0, "{}", parts["communication"]);
+    }
+    // By itself, as a table and as a model.
+    let found = bench.json("fit labels -k auto --json");
+    assert!(number(&found, "k") >= 2.0 && number(&found, "lambda") > 0.0, "{found}");
+    assert_eq!(
+        found,
+        serde_json::from_str::<Value>(&bench.ok("fit labels -k auto --json --threads 1"))
+            .map(|again| with_times_of(again, &found))
+            .unwrap()
+    );
+    let table = bench.ok("path labels -o model.json --plot path.svg --report path.html");
+    assert!(table.contains("<- chosen") && table.contains("rounds over them"), "{table}");
+    assert!(bench.read("model.json").contains("coefficients") && bench.read("path.html").contains("<html"));
+    // What was finished when the time is up decides.
+    assert_eq!(
+        number(&bench.json("path labels -k 1,4 --lambda 1e-2 --cv 2 --time-limit 0 --json")["chosen"], "k"),
+        1.0
+    );
+}
+
+/// An object with the times and the waiting of another.
+fn with_times_of(mut object: Value, other: &Value) -> Value {
+    for name in ["seconds", "read_seconds"] {
+        object[name] = other[name].clone();
+    }
+    object["communication"]["waiting_seconds"] = other["communication"]["waiting_seconds"].clone();
+    object
 }
 
 /// A design of three times the memory allowed: the process stays within it, the fit is the same, and no byte is read
@@ -115,11 +175,18 @@ fn a_design_larger_than_memory() {
     bench.ok("simulate logistic -n 20000 -p 450 -k 10 --seed 2 -o data.ksb");
     bench.ok("convert data.ksb parts --shards 18");
     let line = "fit parts -k 10 --memory 24 --threads 2 --json";
-    let (parts, peak) = peak(&bench, line);
+    let (parts, peak) = resident(&bench, line);
     let whole = bench.json("fit data.ksb -k 10 --json");
     let parts: Value = serde_json::from_str(&parts).unwrap();
     assert_eq!(parts["support"], whole["support"]);
     assert!(peak <= 24 << 20, "{} MB at the peak", peak >> 20);
     assert!(number(&parts["communication"], "passes") <= 15.0, "{}", parts["communication"]);
     refused(&bench, "fit parts -k 10 --memory 6", &["--memory 6", "--shards"]);
+    // Nor does a choice take more: folds are rows that weigh nothing, and are read together.
+    let line = "path parts -k 5,10 --cv 3 --lambda 1e-3 --memory 24 --threads 2 --json";
+    let (chosen, most) = resident(&bench, line);
+    let chosen: Value = serde_json::from_str(&chosen).unwrap();
+    assert_eq!(number(&chosen["chosen"], "k"), 10.0);
+    assert!(most <= 24 << 20, "{} MB at the peak", most >> 20);
+    assert!(number(&chosen["communication"], "passes") <= 30.0, "{}", chosen["communication"]);
 }

@@ -29,7 +29,10 @@ pub use point::{FirstOrder, Hessian, Point};
 pub use profile::{BlockCost, Profile};
 pub use risk::Risk;
 pub use samples::Samples;
-pub use shards::{Blocks, Communication, Frame, Question, Rounds, Shard, Summed, SummedOptions, Tree};
+pub use shards::{
+    Asked, Blocks, Communication, Frame, Passed, Passes, Question, Rounds, Seat, Shard, Summed, SummedOptions, Tree,
+    side_by_side,
+};
 pub use total::Total;
 
 use crate::design::Traffic;

@@ -118,7 +118,8 @@ fn search(run: &mut Run, start: Option<&Solution>) -> Result<Solution> {
     if is_limit(status) || run.objective.profile().quadratic {
         return run.finish(at, status);
     }
-    let (at, limit) = if run.objective.dim() <= size(run.budget.k) { ask_f(run, at)? } else { (at, None) };
+    let small = run.budget.k > 0 && run.objective.dim() <= size(run.budget.k);
+    let (at, limit) = if small { ask_f(run, at)? } else { (at, None) };
     run.finish(at, limit.unwrap_or(status))
 }
 

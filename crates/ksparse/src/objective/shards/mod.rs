@@ -18,6 +18,7 @@ mod on_support;
 mod question;
 mod shard;
 mod summed;
+mod together;
 mod tree;
 
 pub use blocks::Blocks;
@@ -25,6 +26,7 @@ pub use frame::Frame;
 pub use question::Question;
 pub use shard::Shard;
 pub use summed::{Communication, Summed, SummedOptions};
+pub use together::{Asked, Passed, Passes, Seat, side_by_side};
 pub use tree::Tree;
 
 use crate::error::Result;
