@@ -22,6 +22,7 @@ mod pool;
 mod precision;
 mod problem;
 mod room;
+mod shard_choice;
 mod shards;
 mod simulate;
 mod supervise;
@@ -58,7 +59,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(choosing::folds, module)?)?;
     module.add_function(wrap_pyfunction!(shards::shard_answer, module)?)?;
     module.add_function(wrap_pyfunction!(shards::fit_shards, module)?)?;
-    module.add_function(wrap_pyfunction!(shards::shard_curvature, module)?)?;
+    module.add_function(wrap_pyfunction!(shard_choice::choose_over_shards, module)?)?;
     module.add_function(wrap_pyfunction!(theory::theory, module)?)?;
     module.add_class::<design::Design>()?;
     simulate::register(module)

@@ -9,9 +9,9 @@ use crate::options::Search;
 use crate::outcome;
 use crate::pool;
 use crate::problem::{Data, named_loss};
-use ksparse::objective::{Communication, Frame, Objective, Question, Rounds, Summed, SummedOptions};
+use ksparse::objective::{Communication, Frame, Question, Rounds, Summed, SummedOptions};
 use ksparse::solver::Solution;
-use ksparse::{Cancel, Error, LinearModel, Progress, Result, SparseRef};
+use ksparse::{Cancel, Error, LinearModel, Progress, Result};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyStopIteration, PyValueError};
 use pyo3::prelude::*;
@@ -40,8 +40,8 @@ pub fn shard_answer<'py>(
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Sharded {
-    loss: String,
-    loss_parameter: Option<f64>,
+    pub loss: String,
+    pub loss_parameter: Option<f64>,
     alpha: f64,
     intercept: bool,
     standardize: bool,
@@ -49,7 +49,7 @@ pub struct Sharded {
 }
 
 impl Sharded {
-    fn options(self) -> SummedOptions {
+    pub fn options(self) -> SummedOptions {
         SummedOptions {
             ridge: self.alpha,
             intercept: self.intercept,
@@ -103,36 +103,18 @@ pub fn fit_shards<'py>(
     let (model, solution, said, rows): (LinearModel, Solution, Communication, u64) = found.map_err(to_py)?;
     let out = outcome::model(py, solution, model)?;
     out.set_item("rows", rows)?;
-    let communication = PyDict::new(py);
-    communication.set_item("rounds", said.rounds)?;
-    communication.set_item("bytes_up", said.up)?;
-    communication.set_item("bytes_down", said.down)?;
-    communication.set_item("seconds", said.seconds)?;
-    out.set_item("communication", communication)?;
+    out.set_item("communication", communication(py, &said)?)?;
     Ok(out)
 }
 
-/// The median over the columns of the second derivative of the mean loss at 0, in one round after those of the frame; 1
-/// where nothing curves.
-#[pyfunction]
-pub fn shard_curvature(py: Python<'_>, rounds: Py<PyAny>, problem: Sharded) -> PyResult<f64> {
-    let count = rounds.getattr(py, "count")?.extract(py)?;
-    let loss = named_loss(&problem.loss, problem.loss_parameter).map_err(to_py)?;
-    let rounds = PythonRounds { rounds, count, frame: Mutex::new(None) };
-    let options = SummedOptions { ridge: 0.0, ..problem.options() };
-    let found = py.detach(|| {
-        let summed = Summed::new(&rounds, &*loss, options)?;
-        let point = summed.at(SparseRef::ZERO)?;
-        let mut curvatures = vec![0.0; summed.dim()];
-        if let Some(hessian) = point.hessian()? {
-            hessian.diagonal(&mut curvatures)?;
-        }
-        summed.free().iter().for_each(|&j| curvatures[j] = 0.0);
-        curvatures.retain(|h| *h > 0.0 && h.is_finite());
-        curvatures.sort_unstable_by(f64::total_cmp);
-        Ok(curvatures.get(curvatures.len() / 2).copied().unwrap_or(1.0))
-    });
-    found.map_err(to_py)
+/// What shards and driver have told each other.
+pub fn communication<'py>(py: Python<'py>, said: &Communication) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("rounds", said.rounds)?;
+    out.set_item("bytes_up", said.up)?;
+    out.set_item("bytes_down", said.down)?;
+    out.set_item("seconds", said.seconds)?;
+    Ok(out)
 }
 
 /// Tells the callback where the fit stands, as a model of the user's columns; whether to go on.
@@ -204,7 +186,7 @@ impl Rounds for PythonRounds {
     }
 }
 
-fn write_frame<'py>(py: Python<'py>, frame: &Frame) -> PyResult<Bound<'py, PyDict>> {
+pub fn write_frame<'py>(py: Python<'py>, frame: &Frame) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     let (columns, shifts): (Vec<usize>, Vec<f64>) = frame.moved.iter().copied().unzip();
     out.set_item("moved", outcome::indices(py, columns))?;
@@ -226,7 +208,7 @@ fn read_frame(frame: &Bound<'_, PyDict>) -> PyResult<Frame> {
     })
 }
 
-fn write_question<'py>(py: Python<'py>, question: &Question) -> PyResult<Bound<'py, PyDict>> {
+pub fn write_question<'py>(py: Python<'py>, question: &Question) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     let put = |name: &str, list: &[usize]| out.set_item(name, outcome::indices(py, list.to_vec()));
     let at = |support: &[usize], x: &[f64]| {

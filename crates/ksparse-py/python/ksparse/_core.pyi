@@ -112,6 +112,13 @@ class ShardedModel(Model):
     communication: Said
     rows: int
 
+class ShardedChoice(ShardedModel):
+    index: int
+    cells: list[tuple[int, float]]
+    mean: Floats
+    std_error: Floats
+    scores: Floats
+
 class JointData(TypedDict):
     design: Design
     kind: str
@@ -200,7 +207,15 @@ def fit_shards(
     start: tuple[Sequence[int], Sequence[float], float] | None = None,
     callback: Callback | None = None,
 ) -> ShardedModel: ...
-def shard_curvature(rounds: Any, problem: Sharded) -> float: ...
+def choose_over_shards(
+    shards: Any,
+    problem: Sharded,
+    search: Search,
+    ks: Sequence[int] | None,
+    alphas: Sequence[float] | None,
+    rule: str,
+    callback: Callback | None = None,
+) -> ShardedChoice: ...
 def rows_of_moments(
     gram: Floats, cross: Floats, square: float, n: int, means: tuple[Floats, float] | None = None
 ) -> tuple[Floats, Floats]: ...

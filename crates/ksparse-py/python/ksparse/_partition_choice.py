@@ -1,7 +1,9 @@
 """The choice of k and alpha over the partitions of a Dask cluster, by cross-validation.
 
 The rows of every partition are dealt to the folds where they are. A fold's training rows are the same partitions with a
-weight of 0 for the rows held out, so that nothing is copied but weights; all models of a fold are scored in one round.
+weight of 0 for the rows held out, so that nothing is copied but weights. The fits of all folds and ridges go side by
+side in the core, and what they ask goes to the partitions together: a task answers all questions to its partition, and
+all models are scored in one round.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._parameters import Compared
-from ._partitions import Rounds, aligned, as_is
+from ._partitions import Rounds, add, aligned, answer_of, as_is
 from ._progress import Watcher
 from ._search import _ranks, _ridges
 from ._validation import check_ks, seed
@@ -35,12 +37,6 @@ else:
 Floats = NDArray[np.float64]
 #: Support, coefficients and intercept.
 Model = tuple[NDArray[np.int64], Floats, float]
-
-#: Sizes compared unless others are asked for, as far as there are columns.
-KS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-#: Ridges compared unless others are asked for, in units of the typical curvature of a column.
-RIDGES = (1.0, 1e-1, 1e-2, 1e-3)
-
 
 def dealt(partition: dict[str, Any], number: int, folds: int, start: int) -> NDArray[np.int64]:
     """The fold of every row of a partition, classes in even shares."""
@@ -95,53 +91,106 @@ def _columns(matrix: Any, columns: NDArray[np.int64]) -> NDArray[Any]:
     return there
 
 
+def answers_of(
+    name: str, partition: dict[str, Any], fold_of: Any, loss: tuple[str, float | None], asked: Any, *frames: Any
+) -> tuple[Floats, ...]:
+    """What a partition answers to questions: the fold whose rows count nothing, what is asked, and in which frame."""
+    found = []
+    for fold, question, frame in asked:
+        part = partition if fold is None else without(partition, fold_of, fold)
+        found.append(answer_of(name, part, loss, frames[frame], question))
+    return tuple(found)
+
+
+def add_all(left: tuple[Floats, ...], right: tuple[Floats, ...]) -> tuple[Floats, ...]:
+    """The sums of some answers."""
+    return tuple(map(add, left, right))
+
+
+class FoldedRounds:
+    """Questions of several fits to all partitions of a cluster, for the core."""
+
+    def __init__(self, rounds: Rounds, fold_of: Sequence[Future], folds: int) -> None:
+        self.rounds, self.fold_of, self.folds = rounds, fold_of, folds
+        self.count = rounds.count
+        #: Every frame, with the task that holds it.
+        self.frames: list[tuple[Any, Future]] = []
+
+    def ask(self, asked: list[Any]) -> tuple[Floats, ...]:
+        """What all partitions answer to each question, neighbours added first, on the workers."""
+        found: tuple[Floats, ...] = self.rounds.summed(self._answers(asked), add_all)
+        return found
+
+    def each(self, asked: Any) -> list[Floats]:
+        """What each partition answers to a question."""
+        return [self.rounds.result(future)[0] for future in self._answers([asked])]
+
+    def _answers(self, asked: list[Any]) -> list[Future]:
+        submit = self.rounds.client.submit
+        places = [self._place(frame) for _, _, frame in asked]
+        used = sorted(set(places))
+        questions = [(fold, what, used.index(place)) for (fold, what, _), place in zip(asked, places)]
+        task = submit(as_is, questions, pure=False)
+        frames = [self.frames[place][1] for place in used]
+        loss, parts = self.rounds.loss, zip(self.rounds.partitions, self.fold_of, self.rounds.place())
+        return [
+            submit(answers_of, self.rounds.name(number), part, of, loss, task, *frames, pure=False, **where)
+            for number, (part, of, where) in enumerate(parts)
+        ]
+
+    def _place(self, frame: Any) -> int:
+        for place, (known, _) in enumerate(self.frames):
+            if known is frame:
+                return place
+        self.frames.append((frame, self.rounds.client.submit(as_is, frame, pure=False)))
+        return len(self.frames) - 1
+
+    def scores(self, models: list[list[Model]]) -> tuple[Floats, ...]:
+        """For every fold the deviances of its rows under each of its models, added up, and the weight of the rows."""
+        submit = self.rounds.client.submit
+        held = submit(as_is, models, pure=False)
+        tasks = [
+            submit(all_scored, part, of, self.rounds.loss, held, pure=False)
+            for part, of in zip(self.rounds.partitions, self.fold_of)
+        ]
+        found: tuple[Floats, ...] = self.rounds.summed(tasks, add_all)
+        return found
+
+
+def all_scored(
+    partition: dict[str, Any], fold_of: NDArray[np.int64], loss: tuple[str, float | None], models: list[list[Model]]
+) -> tuple[Floats, ...]:
+    """The scores of a partition, by folds."""
+    return tuple(scored(partition, fold_of, fold, loss, of_fold) for fold, of_fold in enumerate(models))
+
+
 class ChosenOnPartitions(Compared, OnPartitions):
     """Fits over partitions for k and alpha that cross-validation chooses."""
 
     def _solve(self, rounds: Rounds, columns: int, callback: Callback | None) -> Self:
-        if self.rule not in ("best", "1se"):
-            raise ValueError(f"rule must be 'best' or '1se' over partitions, got {self.rule!r}.")
+        if self.rule not in ("best", "lean", "1se"):
+            raise ValueError(f"rule must be 'best', 'lean' or '1se' over partitions, got {self.rule!r}.")
         if self.scoring is not None:
             raise ValueError("scoring must be None over partitions: rows held out are scored by their deviance.")
         self.n_features_in_ = columns
-        began = time.monotonic()
-        limit = self._search(columns)["time_limit"]
-        ks = list(KS) if self.ks is None else check_ks(self.ks, columns, KS)
-        ks = [k for k in ks if k <= columns] or [columns]
+        ks = None if self.ks is None else check_ks(self.ks, columns, self.ks)
         alphas = _ridges(self.alphas, "alphas")
-        if alphas is None:
-            unit = _core.shard_curvature(rounds, self._problem(0.0))
-            alphas = [unit * share for share in RIDGES]
         folds, fold_of = self._deal(rounds)
-        submit, both = rounds.client.submit, list(zip(rounds.partitions, fold_of))
-        parts = [
-            rounds.over([submit(without, part, of, fold, pure=False) for part, of in both]) for fold in range(folds)
-        ]
         watcher = Watcher(type(self).__name__, self.verbose, callback, columns)
-        cells = [(k, alpha) for alpha in alphas for k in ks]
-        models: list[list[Model]] = [[] for _ in range(folds)]
-        said: list[Any] = []
-        for number, fold in ((number, fold) for number in range(len(cells)) for fold in range(folds)):
-            spent = time.monotonic() - began
-            # One fold of one cell is finished whatever it takes: there is something to choose then.
-            if said and limit is not None and spent >= limit:
-                break
-            k, alpha = cells[number]
-            # From the cell before: fewer columns, or as many under the ridge before.
-            before = number - 1 if number % len(ks) else number - len(ks)
-            found = self._model(parts[fold], columns, k, alpha, models[fold][before] if before >= 0 else None, None)
-            models[fold].append((found["support"], found["coef"], found["intercept"]))
-            said.append(found["communication"])
-            at = {"k": k, "alpha": alpha, "fold": fold, "done": len(said), "total": len(cells) * folds}
-            if not _told(watcher, {**at, "iteration": len(said), "seconds": spent}, found):
-                break
-        self._choose(rounds, cells, fold_of, [row for row in models if row])
+        tell, began = watcher.callback(), time.monotonic()
+
+        def told(at: dict[str, Any]) -> object:
+            beside = {"iteration": at["done"], "seconds": time.monotonic() - began, "entered": 0, "step": None}
+            return None if tell is None else tell({**at, **beside})
+
+        shards = FoldedRounds(rounds, fold_of, folds)
+        search = self._shard_search(columns)
+        found = _core.choose_over_shards(shards, self._problem(0.0), search, ks, alphas, self.rule, told)
+        self._keep_choice(found)
         watcher.close(f"chose k={self.k_}, alpha={self.alpha_:g}")
-        model = self._model(rounds, columns, self.k_, self.alpha_, None, None)
-        self._store([model], np.float64)
-        said.append(model["communication"])
-        self.communication_ = {name: sum(part[name] for part in said) for name in said[0]}
-        self.n_samples_ = model["rows"]
+        self._store([found], np.float64)
+        self.communication_ = found["communication"]
+        self.n_samples_ = found["rows"]
         return self
 
     def _deal(self, rounds: Rounds) -> tuple[int, list[Future]]:
@@ -156,26 +205,9 @@ class ChosenOnPartitions(Compared, OnPartitions):
         numbered = enumerate(rounds.partitions)
         return int(count), [submit(dealt, part, place, int(count), start, pure=False) for place, part in numbered]
 
-    def _choose(
-        self, rounds: Rounds, cells: list[tuple[int, float]], fold_of: Sequence[Future], models: list[list[Model]]
-    ) -> None:
-        """The best of the cells that all folds, or those there was time for, have a model of."""
-        known = min(len(row) for row in models)
-        cells = cells[:known]
-        scores, sizes = np.empty((len(models), known)), []
-        for fold, row in enumerate(models):
-            held = rounds.client.submit(as_is, row[:known], pure=False)
-            tasks = [
-                rounds.client.submit(scored, part, of, fold, rounds.loss, held, pure=False)
-                for part, of in zip(rounds.partitions, fold_of)
-            ]
-            sums = sum(rounds.result(task) for task in tasks)
-            if not sums[-1] > 0:
-                raise ValueError("A fold has no rows: use fewer folds (cv=2), or more rows.")
-            scores[fold] = -sums[:-1] / sums[-1]
-            sizes.append(float(sums[-1]))
-        found = _core.choose(cells, scores, sizes, self.rule)
-        mean = found["mean"]
+    def _keep_choice(self, found: Any) -> None:
+        """What was compared, and what won."""
+        cells, mean, scores = found["cells"], found["mean"], found["scores"]
         self.k_, self.alpha_ = cells[found["index"]]
         self.best_score_ = float(mean[found["index"]])
         self.cv_results_ = {
@@ -188,18 +220,6 @@ class ChosenOnPartitions(Compared, OnPartitions):
             "std_error": found["std_error"],
             **{f"split{split}_test_score": row for split, row in enumerate(scores)},
         }
-
-
-def _told(watcher: Watcher, at: dict[str, Any], found: Any) -> bool:
-    """Tells who listens of a fit; whether to go on."""
-    tell = watcher.callback()
-    if tell is None:
-        return True
-    model = {name: found[name] for name in ("objective", "support", "coef")}
-    try:
-        return not tell({**at, **model, "entered": 0, "step": None})
-    except StopIteration:
-        return False
 
 
 def _rows(partition: dict[str, Any]) -> int:

@@ -177,19 +177,21 @@ class Rounds:
         self.timeout = timeout
         self.count = len(partitions)
         self.frame: tuple[Any, Any] = (None, None)
-
-    def over(self, partitions: Sequence[Future]) -> Rounds:
-        """The same over others."""
-        return Rounds(self.client, partitions, self.loss, self.timeout)
+        #: The workers of the last round, and those that partitions have been handed to.
+        self.workers: set[str] | None = None
+        self.moved: dict[int, str] = {}
 
     def ask(self, question: Any, frame: Any) -> NDArray[np.float64]:
         """What all partitions answer, neighbours added first, on the workers."""
-        level = self._answers(question, frame)
+        found: NDArray[np.float64] = self.summed(self._answers(question, frame), add)
+        return found
+
+    def summed(self, level: list[Future], add: Callable[[Any, Any], Any]) -> Any:
+        """What some tasks give, added up in the order of the core."""
         while len(level) > 1:
             pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
             level = [self.client.submit(add, *pair, pure=False) if len(pair) == 2 else pair[0] for pair in pairs]
-        found: NDArray[np.float64] = self.result(level[0])
-        return found
+        return self.result(level[0])
 
     def each(self, question: Any, frame: Any) -> list[NDArray[np.float64]]:
         """What each partition answers."""
@@ -201,11 +203,38 @@ class Rounds:
             self.frame = (frame, submit(as_is, frame, pure=False))
         asked = submit(as_is, question, pure=False)
         return [
-            submit(answer_of, self._name(number), part, self.loss, self.frame[1], asked, pure=False)
-            for number, part in enumerate(self.partitions)
+            submit(answer_of, self.name(number), part, self.loss, self.frame[1], asked, pure=False, **where)
+            for number, (part, where) in enumerate(zip(self.partitions, self.place()))
         ]
 
-    def _name(self, number: int) -> str:
+    def place(self) -> list[dict[str, Any]]:
+        """For every partition what `submit` is told of where it is asked: where it lies, unless a worker that has come
+        since takes it over. Tasks alone would not get there: they go where their data are."""
+        there = set(self.client.nthreads())
+        if self.workers is not None and there - self.workers:
+            holders = self.client.who_has(list(self.partitions))
+            self._share([next(iter(holders.get(part.key, ())), None) for part in self.partitions], there)
+        self.workers = there
+        moved = {number: worker for number, worker in self.moved.items() if worker in there}
+        return [
+            {"workers": [moved[number]], "allow_other_workers": True} if number in moved else {}
+            for number in range(self.count)
+        ]
+
+    def _share(self, holders: list[str | None], there: set[str]) -> None:
+        """Hands partitions from those who have most to those who have least, until no two differ by more than one."""
+        homes = [self.moved.get(number, holder) for number, holder in enumerate(holders)]
+        load = {worker: [number for number, home in enumerate(homes) if home == worker] for worker in sorted(there)}
+        while True:
+            most, least = max(load.values(), key=len), min(load, key=lambda worker: len(load[worker]))
+            if len(most) < len(load[least]) + 2:
+                return
+            number = most.pop()
+            self.moved[number] = least
+            load[least].append(number)
+
+    def name(self, number: int) -> str:
+        """What a partition is called."""
         return f"partition {number} of {self.count} (task {self.partitions[number].key})"
 
     def result(self, future: Future) -> Any:
@@ -213,7 +242,8 @@ class Rounds:
         absent = None
         while True:
             try:
-                wait([future], timeout=PULSE)
+                with self.client.as_current():
+                    wait([future], timeout=PULSE)
                 break
             except TimeoutError:
                 if self.client.nthreads():
@@ -235,7 +265,7 @@ class Rounds:
         """The error of a partition, naming it; any other as it is."""
         for number, partition in enumerate(self.partitions):
             if partition.status == "error":
-                return _say(error, self._name(number))
+                return _say(error, self.name(number))
         return error
 
 

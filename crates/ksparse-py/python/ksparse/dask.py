@@ -152,10 +152,13 @@ class OnPartitions(Model):
 
     def _model(self, rounds: Rounds, columns: int, k: int, alpha: float, start: Any, callback: Any) -> Any:
         """One fit over partitions."""
+        return _core.fit_shards(rounds, self._problem(alpha), self._shard_search(columns), k, start, callback)
+
+    def _shard_search(self, columns: int) -> Any:
         search = self._search(columns)
         if search["solver"] == "auto":
             search["solver"] = "working-set"
-        return _core.fit_shards(rounds, self._problem(alpha), search, k, start, callback)
+        return search
 
     def _forget_others(self, columns: int, names: Any) -> None:
         """A point of other columns is no start."""
@@ -316,7 +319,7 @@ class SparseHuberClassifier(Classes, _classifiers.SparseHuberClassifier):
 class Chosen(ChosenOnPartitions, OnPartitions, Intercept):
     """A choice of k and alpha over partitions.
 
-    Rows of every partition are dealt to `cv` folds (5, or 3 from 1000 rows on) and scored by their deviance. `ks` are 1
+    Rows of every partition are dealt to `cv` folds (5, or 3 from 1000 rows on) and scored by their deviance. `ks` are 0
     to 64, `alphas` 1 to 0.001 of the typical curvature of a column, unless others are given.
     """
 
