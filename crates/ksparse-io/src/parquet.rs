@@ -4,7 +4,8 @@
 
 use crate::assemble::{from_full_columns, full_size};
 use crate::categories::{self, Coded, Dictionary};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, display_name};
+use crate::memory::Memory;
 use crate::options::{Format, ReadOptions};
 use crate::roles::{self, Columns, Role};
 use crate::source::Source;
@@ -22,8 +23,11 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 use std::cell::Cell;
+use std::fs::File;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
 use std::sync::{Arc, Once};
 
 /// One column.
@@ -39,6 +43,49 @@ thread_local! {
 
 /// Reads a table.
 pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> {
+    let name = source.name.clone();
+    guarded(&name, || {
+        let reader =
+            SerializedFileReader::new(Bytes::from(source.read_all()?)).map_err(|error| damaged(&name, &error))?;
+        let rows = 0..rows(&reader);
+        let mut table = decode(&reader, &name, &source.memory, rows, options)?;
+        table.compression = source.compression;
+        Ok(table)
+    })
+}
+
+/// Reads a plain file as `count` tables of consecutive rows, of which no more than one is in memory.
+pub(crate) fn pieces(
+    path: &Path,
+    count: usize,
+    options: &ReadOptions,
+    mut with: impl FnMut(Table) -> Result<()>,
+) -> Result<()> {
+    let name = display_name(path);
+    let file = File::open(path).map_err(|error| Error::io(path, "open", error))?;
+    let reader = guarded(&name, || SerializedFileReader::new(file).map_err(|error| damaged(&name, &error)))?;
+    let all = rows(&reader);
+    crate::sharded::enough(&name, all, count)?;
+    for s in 0..count {
+        let rows = all * s / count..all * (s + 1) / count;
+        let memory = Memory::new(&name, options.memory);
+        with(guarded(&name, || decode(&reader, &name, &memory, rows, options))?)?;
+    }
+    Ok(())
+}
+
+fn damaged(name: &str, error: &ParquetError) -> Error {
+    let problem = format!("the Parquet data are damaged ({error})");
+    Error::input(name, problem, "the file was cut short or altered: write it again")
+}
+
+/// Rows of all row groups.
+fn rows(reader: &dyn FileReader) -> usize {
+    reader.metadata().row_groups().iter().map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).sum()
+}
+
+/// Does something with damaged data, perhaps.
+fn guarded<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     // The decoders panic on some damaged pages. What they work on is dropped with the panic, so nothing half-done is
     // seen.
     static HOOK: Once = Once::new();
@@ -50,52 +97,48 @@ pub(crate) fn read(source: &mut Source, options: &ReadOptions) -> Result<Table> 
             }
         }));
     });
-    let name = source.name.clone();
     CAUGHT.set(true);
-    let outcome = panic::catch_unwind(AssertUnwindSafe(|| decode(source, options)));
+    let outcome = panic::catch_unwind(AssertUnwindSafe(work));
     CAUGHT.set(false);
     outcome.unwrap_or_else(|_| {
-        Err(Error::input(&*name, "the Parquet data are damaged", "the file was cut short or altered: write it again"))
+        Err(Error::input(name, "the Parquet data are damaged", "the file was cut short or altered: write it again"))
     })
 }
 
-fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
-    let name = source.name.clone();
-    let broken = |e: ParquetError| {
-        Error::input(
-            &*name,
-            format!("the Parquet data are damaged ({e})"),
-            "the file was cut short or altered: write it again",
-        )
-    };
-    let reader = SerializedFileReader::new(Bytes::from(source.read_all()?)).map_err(broken)?;
+/// Some rows of a file.
+fn decode(
+    reader: &dyn FileReader,
+    name: &str,
+    memory: &Memory,
+    rows: Range<usize>,
+    options: &ReadOptions,
+) -> Result<Table> {
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|c| c.name().to_string()).collect();
     if let Some(nested) = schema.columns().iter().find(|c| c.max_rep_level() > 0 || c.path().parts().len() > 1) {
         return Err(Error::input(
-            Place::from(&*name).part(format!("column `{}`", nested.path().string())),
+            Place::from(name).part(format!("column `{}`", nested.path().string())),
             "the column is nested",
             "write a table with one number per row and column",
         ));
     }
     let words: Vec<bool> = schema.columns().iter().map(|c| c.physical_type() == Physical::BYTE_ARRAY).collect();
     let mut notes = Vec::new();
-    let columns = Columns { file: &name, names: Some(&names), words: &words, row_names: false };
+    let columns = Columns { file: name, names: Some(&names), words: &words, row_names: false };
     let roles = roles::assign(&columns, options, &mut notes)?;
-    let rows: i64 = reader.metadata().row_groups().iter().map(|g| g.num_rows()).sum();
-    let nrows = usize::try_from(rows).unwrap_or(0);
+    let nrows = rows.len();
     if nrows == 0 {
-        return Err(Error::input(&*name, "there are no rows", "the table is empty"));
+        return Err(Error::input(name, "there are no rows", "the table is empty"));
     }
     let features: Vec<usize> = (0..names.len()).filter(|&j| roles[j].is_feature()).collect();
-    let wide = full_size(&name, nrows, features.len())?.saturating_mul(size_of::<f64>());
-    source.memory.take(wide, || format!("{nrows} x {} entries", features.len()))?;
+    let wide = full_size(name, nrows, features.len())?.saturating_mul(size_of::<f64>());
+    memory.take(wide, || format!("{nrows} x {} entries", features.len()))?;
     let (mut values, mut target, mut weights, mut offset) = (Vec::new(), None, None, None);
     let mut beside = [None, None, None];
     let mut coded = Vec::new();
     for j in (0..names.len()).filter(|&j| roles[j] != Role::Skip) {
-        let place = || Place::from(&*name).part(format!("column `{}`", names[j]));
-        let column = column(&reader, j, nrows, &place)?;
+        let place = || Place::from(name).part(format!("column `{}`", names[j]));
+        let column = column(reader, j, &rows, &place)?;
         match (roles[j], column) {
             (Role::Target, Column::Words(words)) => {
                 let mut labels = Labels::default();
@@ -120,7 +163,7 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
             }
             (role, Column::Numbers(numbers)) => {
                 if let Some(i) = numbers.iter().position(|v| !v.is_finite() || (role == Role::Weights && *v < 0.0)) {
-                    let problem = format!("row {} is {}", i + 1, numbers[i]);
+                    let problem = format!("row {} is {}", rows.start + i + 1, numbers[i]);
                     let remedy =
                         if role == Role::Weights { "weights must be finite and 0 or more" } else { text::FINITE };
                     return Err(Error::input(place(), problem, remedy));
@@ -135,18 +178,18 @@ fn decode(source: &mut Source, options: &ReadOptions) -> Result<Table> {
             }
         }
     }
-    let mut table = Table::new(from_full_columns(&source.memory, nrows, features.len(), values, options.storage)?);
+    let mut table = Table::new(from_full_columns(memory, nrows, features.len(), values, options.storage)?);
     (table.target, table.weights, table.offset, table.notes) = (target, weights, offset, notes);
     table.beside = beside;
     table.target_name = roles.iter().position(|r| *r == Role::Target).map(|j| names[j].clone());
     table.names = Some(features.iter().map(|&j| names[j].clone()).collect());
-    (table.format, table.compression, table.source) = (Format::Parquet, source.compression, name);
-    categories::expand(&mut table, coded, &source.memory, &options.words, options.storage)?;
+    (table.format, table.source) = (Format::Parquet, name.to_string());
+    categories::expand(&mut table, coded, memory, &options.words, options.storage)?;
     Ok(table)
 }
 
-/// All row groups of a column.
-fn column(reader: &dyn FileReader, j: usize, nrows: usize, place: &impl Fn() -> Place) -> Result<Column> {
+/// Some rows of a column.
+fn column(reader: &dyn FileReader, j: usize, wanted: &Range<usize>, place: &impl Fn() -> Place) -> Result<Column> {
     let broken = |e: ParquetError| Error::input(place(), format!("the data are damaged ({e})"), "write the file again");
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let unsigned = |kind: ConvertedType| {
@@ -154,9 +197,16 @@ fn column(reader: &dyn FileReader, j: usize, nrows: usize, place: &impl Fn() -> 
     };
     let unsigned = unsigned(schema.column(j).converted_type());
     let (mut numbers, mut words) = (Vec::new(), Vec::new());
+    let mut end = 0;
     for g in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(g).map_err(broken)?;
-        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let first = end;
+        end += usize::try_from(reader.metadata().row_group(g).num_rows()).unwrap_or(0);
+        // Those of the group, counted from its first.
+        let rows = wanted.start.max(first) - first..wanted.end.clamp(first, end) - first;
+        if rows.is_empty() {
+            continue;
+        }
+        let (group, rows) = (reader.get_row_group(g).map_err(broken)?, (first, &rows));
         match group.get_column_reader(j).map_err(broken)? {
             ColumnReader::BoolColumnReader(r) => {
                 numbers.extend(all(r, rows, place)?.into_iter().map(|v| f64::from(u8::from(v))));
@@ -180,16 +230,21 @@ fn column(reader: &dyn FileReader, j: usize, nrows: usize, place: &impl Fn() -> 
             }
         }
     }
-    if numbers.len().max(words.len()) != nrows {
+    if numbers.len().max(words.len()) != wanted.len() {
         return Err(Error::input(place(), "the column is shorter than the table", "write the file again"));
     }
     Ok(if words.is_empty() { Column::Numbers(numbers) } else { Column::Words(words) })
 }
 
-/// All values of a column in one row group; one that is null is missing.
-fn all<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize, place: &impl Fn() -> Place) -> Result<Vec<T::T>> {
+/// Some values of a column in one row group, of which the number of the first row is known; one that is null is missing.
+fn all<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    (first, wanted): (usize, &Range<usize>),
+    place: &impl Fn() -> Place,
+) -> Result<Vec<T::T>> {
     let broken = |e: ParquetError| Error::input(place(), format!("the data are damaged ({e})"), "write the file again");
-    let (mut values, mut levels, mut read) = (Vec::new(), Vec::new(), 0);
+    reader.skip_records(wanted.start).map_err(broken)?;
+    let (mut values, mut levels, mut read, rows) = (Vec::new(), Vec::new(), 0, wanted.len());
     while read < rows {
         let step = (rows - read).min(1 << 16);
         let (records, _, _) = reader.read_records(step, Some(&mut levels), None, &mut values).map_err(broken)?;
@@ -199,7 +254,7 @@ fn all<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize, place: &impl F
         read += records;
     }
     if values.len() < read {
-        let missing = levels.iter().position(|l| *l == 0).unwrap_or(0);
+        let missing = first + wanted.start + levels.iter().position(|l| *l == 0).unwrap_or(0);
         return Err(Error::input(place(), format!("the value of row {} is missing", missing + 1), text::FINITE));
     }
     Ok(values)

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 const HELD: u64 = 4;
 
 /// Cuts a data file into `count` files `part-00000.ksb`, `part-00001.ksb`, ... in a folder, which is made; `relabel`
-/// may change the target of each on the way. Text is read a piece at a time, three times in all; other formats
-/// are cut from the matrix in memory, or mapped. Returns the files, in the order of the rows.
+/// may change the target of each on the way. Text is read a piece at a time, three times in all, and so is Parquet
+/// (once); other formats are cut from the matrix in memory, or mapped. Returns the files, in the order of the rows.
 pub fn convert_shards(
     from: &Path,
     folder: &Path,
@@ -36,6 +36,12 @@ pub fn convert_shards(
         Format::Svmlight | Format::Delimited if from != Path::new("-") => {
             cut_text(from, count, format, reading, &mut parts)?;
         }
+        #[cfg(feature = "parquet")]
+        Format::Parquet if is_plain(from)? => {
+            // Words would be others in every file.
+            let options = ReadOptions { words: WordColumns::Refused, ..reading.clone() };
+            crate::parquet::pieces(from, count, &options, |table| parts.write(table))?;
+        }
         _ => {
             let table = read(from, reading)?;
             let n = table.nrows();
@@ -47,6 +53,13 @@ pub fn convert_shards(
         }
     }
     Ok(parts.files)
+}
+
+/// Whether a file can be read from anywhere: it is no pipe, and not compressed as a whole.
+#[cfg(feature = "parquet")]
+fn is_plain(from: &Path) -> Result<bool> {
+    let source = Source::open(from, None)?;
+    Ok(source.file.is_some() && source.compression.is_none())
 }
 
 /// The files written so far.
@@ -66,7 +79,7 @@ impl<F: Fn(Target) -> Result<Target>> Parts<'_, F> {
     }
 }
 
-fn enough(name: &str, rows: usize, count: usize) -> Result<()> {
+pub(crate) fn enough(name: &str, rows: usize, count: usize) -> Result<()> {
     if rows >= count {
         return Ok(());
     }

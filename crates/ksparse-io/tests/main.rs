@@ -4,5 +4,6 @@
 
 mod bad_input;
 mod detection;
+mod parquet_pieces;
 mod round_trips;
 mod sources;
