@@ -4,7 +4,7 @@ CARGO ?= cargo
 BUILD := --locked --workspace
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test attack deny python r parquet bench lint doc docs release
+.PHONY: help demo test attack deny python r parquet spark bench lint doc docs release
 
 help:
 	@echo 'make demo    simulate data, fit, predict, choose k, draw a path: files in target/demo (seconds, once built)'
@@ -14,6 +14,7 @@ help:
 	@echo 'make python  the Python part of them alone; ARGS go to pytest'
 	@echo 'make r       the R package: built, tested, its source package made and checked as CRAN does (a part of it in make test)'
 	@echo 'make parquet the Parquet reader and writer, a feature whose libraries take minutes to build'
+	@echo 'make spark   the example of fits over Spark, on a Spark of this machine (needs Java, and the network the first time)'
 	@echo 'make bench   compare with other libraries (bench/README.md); ARGS=--quick for a subset, ARGS=field for all of them'
 	@echo 'make lint    formatting and lints only'
 	@echo 'make doc     documentation of the crates only, to target/doc/ksparse/index.html'
@@ -50,6 +51,9 @@ r:
 parquet:
 	$(CARGO) clippy --locked --package ksparse-io --package ksparse-cli --features ksparse-cli/parquet --all-targets -- -D warnings
 	$(CARGO) test --locked --package ksparse-io --features parquet
+
+spark:
+	CARGO='$(CARGO)' crates/ksparse-py/spark/test $(ARGS)
 
 bench:
 	bench/run $(ARGS)

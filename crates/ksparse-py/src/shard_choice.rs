@@ -4,7 +4,7 @@ use crate::error::to_py;
 use crate::options::Search;
 use crate::outcome;
 use crate::problem::named_loss;
-use crate::shards::{Sharded, communication, write_frame, write_question};
+use crate::shards::{Sharded, communication, sent, write_frame, write_question};
 use ksparse::objective::{Asked, Frame, Passes};
 use ksparse::select::{CellDone, FoldedShards, Rule, ShardedValidation};
 use ksparse::{Cancel, Error, LinearModel, Result};
@@ -143,6 +143,10 @@ impl Passes for PythonShards {
         let answers =
             Python::attach(|py| lists(self.shards.call_method1(py, "each", (self.asked(py, asked)?,))?.bind(py)));
         answers.map_err(Error::evaluation)
+    }
+
+    fn sent(&self) -> Option<u64> {
+        sent(&self.shards)
     }
 }
 

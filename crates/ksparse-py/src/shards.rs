@@ -165,6 +165,11 @@ impl PythonRounds {
     }
 }
 
+/// What an object of Python has counted as sent, if it counts.
+pub fn sent(rounds: &Py<PyAny>) -> Option<u64> {
+    Python::attach(|py| rounds.getattr(py, "sent").and_then(|sent| sent.extract(py)).ok())
+}
+
 type Read<R> = fn(&Bound<'_, PyAny>) -> PyResult<R>;
 
 impl Rounds for PythonRounds {
@@ -183,6 +188,10 @@ impl Rounds for PythonRounds {
             let answers = answers.extract::<Vec<PyReadonlyArray1<'_, f64>>>()?;
             answers.iter().map(|answer| Ok(answer.as_slice()?.to_vec())).collect()
         })
+    }
+
+    fn sent(&self) -> Option<u64> {
+        sent(&self.rounds)
     }
 }
 

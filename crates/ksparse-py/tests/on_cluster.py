@@ -8,7 +8,7 @@ dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 import ksparse.dask as kd  # noqa: E402
-from ksparse import _core, _partitions  # noqa: E402
+from ksparse import _core, shards  # noqa: E402
 
 N, P, K = 240, 30, 4
 EDGES = [0, 60, 120, 180, N]
@@ -41,7 +41,7 @@ class HereRounds:
         self.partitions, self.loss, self.count = partitions, loss, len(partitions)
 
     def each(self, question, frame):
-        return [_partitions.answer(part, self.loss, frame, question) for part in self.partitions]
+        return [shards.answer(part, self.loss, frame, question) for part in self.partitions]
 
     def ask(self, question, frame):
         level = self.each(question, frame)
@@ -52,7 +52,7 @@ class HereRounds:
 
 def here(X, y, edges, k, standardize=False):
     parts = [
-        _partitions.prepare(X[a:b], y[a:b], None, None, kd.numbers) for a, b in zip(edges, edges[1:])
+        shards.prepare(X[a:b], y[a:b]) for a, b in zip(edges, edges[1:])
     ]
     problem = {
         "loss": "squared",

@@ -136,6 +136,22 @@ def test_files_that_workers_read(client, data, tmp_path):
         kd.SparseLinearRegression(K).fit(["a.docx"])
 
 
+def test_of_very_many_columns_those_that_are_touched_are_sent(client):
+    n, p = 120, 1_100_000
+    rng = np.random.default_rng(0)
+    X = sp.random(n, p, 2e-5, format="csr", random_state=rng) + sp.csr_matrix(
+        (rng.standard_normal(2 * n), (np.repeat(np.arange(n), 2), np.tile([3, p - 2], n))), shape=(n, p)
+    )
+    y = np.asarray(2 * X[:, 3].todense() - X[:, p - 2].todense()).ravel() + 0.01 * rng.standard_normal(n)
+    edges = [0, 50, 80, n]
+    parts = [[dask.delayed(part[a:b]) for a, b in zip(edges, edges[1:])] for part in (X.tocsr(), y)]
+    model = kd.SparseLinearRegression(2).fit(*parts)
+    found = here(X.tocsr(), y, edges, 2)
+    assert model.support_.tolist() == [3, p - 2] and same_bits(model, found)
+    # The sums of the first round, of the second and what follows: a number and a place for what has entries.
+    assert model.communication_["bytes_up"] < found["communication"]["bytes_up"] / 20
+
+
 CHOICES = {
     "SparseLinearRegressionCV": (lambda z: z, {}),
     "SparseLogisticRegressionCV": (lambda z: np.where(z > 0, "yes", "no"), {}),

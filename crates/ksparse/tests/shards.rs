@@ -1,7 +1,7 @@
 //! Rows in shards: the objective over them is the risk over all rows, and a search takes few rounds.
 use ksparse::design::{Dense, Design, Rows, Sparse};
 use ksparse::loss::{self, Loss};
-use ksparse::objective::{Blocks, Shard, Summed, SummedOptions};
+use ksparse::objective::{Blocks, Frame, Question, Rounds, Shard, Summed, SummedOptions};
 use ksparse::select::Problem;
 use ksparse::simulate::{self, Correlation, Text};
 use ksparse::solver::{self, METHODS, Needs, WorkingSet};
@@ -277,6 +277,64 @@ fn few_rounds_for_the_answer_over_all_rows() {
         // are at most 8 for every column of the set.
         assert!(said.up <= 2 * 8 * (said.rounds * (2 * p + 1 + set * set) + 8 * set * set), "{said:?}");
         assert!(said.down <= 2 * 8 * said.rounds * (2 * set + p), "{said:?}");
+    }
+}
+
+/// Beyond a million columns shards send what they touch, and the answer is the same to the last bit.
+#[test]
+fn of_very_many_columns_those_that_are_touched_are_sent() {
+    let (n, p) = (300usize, 1_100_000usize);
+    // Every row has 20 words of its own and one of five that tell the classes apart.
+    let mut columns: Vec<Vec<u32>> = vec![Vec::new(); p];
+    (0..n * 20).for_each(|i| columns[5 + (i * 104_729) % (p - 5)].push((i / 20) as u32));
+    (0..n).for_each(|i| columns[i % 5].push(i as u32));
+    let target: Vec<f64> = (0..n).map(|i| if i % 5 < 2 || i % 35 == 4 { 1.0 } else { -1.0 }).collect();
+    let mut pointers = vec![0u64];
+    columns.iter().for_each(|column| pointers.push(pointers[pointers.len() - 1] + column.len() as u64));
+    let rows = columns.concat();
+    let values = vec![1.0; rows.len()];
+    let design = Sparse::from_columns(n, p, pointers, rows, values).unwrap();
+    let loss = loss::by_name("logistic").unwrap();
+    let case = Case::new(&design, &target, &*loss, 3);
+    let blocks = case.blocks();
+    let summed = Summed::new(&blocks, &*loss, SummedOptions { ridge: 1e-2, ..SummedOptions::default() }).unwrap();
+    let solution = WorkingSet::default().fit(&summed, &Sparsity::new(4)).unwrap();
+    assert!(solution.support.iter().all(|j| *j < 5 || *j == p), "{:?}", solution.support);
+    let said = summed.communication();
+    // 7005 columns have entries; a full round has two numbers for each of those a shard touches, with its place.
+    assert!(
+        said.up < said.rounds * (2 * 12 * 7100 + 8 * 100 * 100) && said.up < said.rounds * 3 * 8 * p as u64 / 20,
+        "{said:?}"
+    );
+    let plain = Plain(case.blocks());
+    let other = Summed::new(&plain, &*loss, SummedOptions { ridge: 1e-2, ..SummedOptions::default() }).unwrap();
+    let again = WorkingSet::default().fit(&other, &Sparsity::new(4)).unwrap();
+    assert_eq!((again.support, again.coefficients), (solution.support, solution.coefficients));
+    assert!(other.communication().up > 20 * said.up);
+}
+
+/// The same rounds, every number sent and added.
+struct Plain<'a>(Blocks<'a>);
+
+impl Rounds for Plain<'_> {
+    fn shards(&self) -> usize {
+        self.0.shards()
+    }
+
+    fn ask(&self, question: &Question, frame: &Frame) -> ksparse::Result<Vec<f64>> {
+        let mut level = self.each(question, frame)?;
+        while level.len() > 1 {
+            let pairs = level.chunks(2).map(|pair| match pair {
+                [a, b] => a.iter().zip(b).map(|(a, b)| a + b).collect(),
+                rest => rest[0].clone(),
+            });
+            level = pairs.collect();
+        }
+        Ok(level.remove(0))
+    }
+
+    fn each(&self, question: &Question, frame: &Frame) -> ksparse::Result<Vec<Vec<f64>>> {
+        self.0.each(question, frame)
     }
 }
 

@@ -23,6 +23,8 @@ pub struct MappedRounds<'a> {
     pub cancel: Cancel,
     /// Bytes of matrices that questions took.
     pub read: AtomicU64,
+    /// Bytes of answers.
+    pub sent: AtomicU64,
     /// The folds that rows are dealt to, and what those held out are scored by.
     pub held: Option<(&'a Folds, Metric)>,
 }
@@ -45,15 +47,17 @@ impl<'a> MappedRounds<'a> {
             offset: table.offset.as_deref(),
             cancel: interrupt::token(),
             read: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
             held: None,
         }
     }
 }
 
 impl MappedRounds<'_> {
-    /// Whether all files together stay in the memory of the system once they were read.
+    /// Whether all files were read before and have stayed in the memory of the system: fetching them is then no use.
     fn stay(&self) -> bool {
-        self.files.total() < ksparse_io::free_memory() / 2
+        let room = (ksparse_io::free_memory() / 2).min(self.files.options.memory.unwrap_or(u64::MAX));
+        self.read.load(Ordering::Relaxed) >= self.files.total() && self.files.total() < room
     }
 
     /// Does something with file after file, so many columns of which are used; all, for `None`.
@@ -98,6 +102,17 @@ impl MappedRounds<'_> {
             .with_weights(weights)?
             .with_offset(self.offset.map(|all| Cow::Borrowed(&all[rows])))?
             .answer(self.loss, frame, question)
+    }
+
+    /// What each file answers.
+    fn apart(&self, without: Option<usize>, question: &Question, frame: &Frame) -> Result<Vec<Vec<f64>>> {
+        let mut answers = Vec::new();
+        self.walk(columns_read(question), |open| {
+            answers.push(self.answer(open, without, question, frame)?);
+            Ok(())
+        })?;
+        self.sent.fetch_add(answers.iter().map(|answer| 8 * answer.len() as u64).sum(), Ordering::Relaxed);
+        Ok(answers)
     }
 
     /// The weights of some rows, 0 for those that are not wanted.
@@ -146,16 +161,16 @@ impl Rounds for MappedRounds<'_> {
     fn ask(&self, question: &Question, frame: &Frame) -> Result<Vec<f64>> {
         let mut tree = Tree::default();
         self.walk(columns_read(question), |open| tree.add(self.answer(open, None, question, frame)?))?;
+        self.sent.fetch_add(tree.bytes(), Ordering::Relaxed);
         Ok(tree.sum())
     }
 
     fn each(&self, question: &Question, frame: &Frame) -> Result<Vec<Vec<f64>>> {
-        let mut answers = Vec::new();
-        self.walk(columns_read(question), |open| {
-            answers.push(self.answer(open, None, question, frame)?);
-            Ok(())
-        })?;
-        Ok(answers)
+        self.apart(None, question, frame)
+    }
+
+    fn sent(&self) -> Option<u64> {
+        Some(self.sent.load(Ordering::Relaxed))
     }
 }
 
@@ -178,18 +193,18 @@ impl Passes for MappedRounds<'_> {
                 })
                 .collect::<Result<Vec<()>>>()
             })?;
+            self.sent.fetch_add(trees.iter().map(Tree::bytes).sum(), Ordering::Relaxed);
             sums.extend(trees.into_iter().map(Tree::sum));
         }
         Ok(sums)
     }
 
     fn each(&self, Asked { without, question, frame }: &Asked) -> Result<Vec<Vec<f64>>> {
-        let mut answers = Vec::new();
-        self.walk(columns_read(question), |open| {
-            answers.push(self.answer(open, *without, question, frame)?);
-            Ok(())
-        })?;
-        Ok(answers)
+        self.apart(*without, question, frame)
+    }
+
+    fn sent(&self) -> Option<u64> {
+        Rounds::sent(self)
     }
 }
 

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._parameters import Compared
-from ._partitions import Rounds, add, aligned, answer_of, as_is
+from ._partitions import Rounds, answer_of, as_is
 from ._progress import Watcher
 from ._search import _ranks, _ridges
 from ._validation import check_ks, seed
+from .shards import Answer, add, aligned, problem, search
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -93,7 +94,7 @@ def _columns(matrix: Any, columns: NDArray[np.int64]) -> NDArray[Any]:
 
 def answers_of(
     name: str, partition: dict[str, Any], fold_of: Any, loss: tuple[str, float | None], asked: Any, *frames: Any
-) -> tuple[Floats, ...]:
+) -> tuple[Answer, ...]:
     """What a partition answers to questions: the fold whose rows count nothing, what is asked, and in which frame."""
     found = []
     for fold, question, frame in asked:
@@ -102,7 +103,7 @@ def answers_of(
     return tuple(found)
 
 
-def add_all(left: tuple[Floats, ...], right: tuple[Floats, ...]) -> tuple[Floats, ...]:
+def add_all(left: tuple[Answer, ...], right: tuple[Answer, ...]) -> tuple[Answer, ...]:
     """The sums of some answers."""
     return tuple(map(add, left, right))
 
@@ -116,14 +117,21 @@ class FoldedRounds:
         #: Every frame, with the task that holds it.
         self.frames: list[tuple[Any, Future]] = []
 
-    def ask(self, asked: list[Any]) -> tuple[Floats, ...]:
+    @property
+    def sent(self) -> int:
+        """Bytes of answers so far."""
+        return self.rounds.sent
+
+    def ask(self, asked: list[Any]) -> list[Floats]:
         """What all partitions answer to each question, neighbours added first, on the workers."""
-        found: tuple[Floats, ...] = self.rounds.summed(self._answers(asked), add_all)
-        return found
+        return self._received(self._answers(asked))
+
+    def _received(self, tasks: list[Future]) -> list[Floats]:
+        return [self.rounds.received(answer) for answer in self.rounds.summed(tasks, add_all)]
 
     def each(self, asked: Any) -> list[Floats]:
         """What each partition answers to a question."""
-        return [self.rounds.result(future)[0] for future in self._answers([asked])]
+        return [self.rounds.received(self.rounds.result(future)[0]) for future in self._answers([asked])]
 
     def _answers(self, asked: list[Any]) -> list[Future]:
         submit = self.rounds.client.submit
@@ -145,7 +153,7 @@ class FoldedRounds:
         self.frames.append((frame, self.rounds.client.submit(as_is, frame, pure=False)))
         return len(self.frames) - 1
 
-    def scores(self, models: list[list[Model]]) -> tuple[Floats, ...]:
+    def scores(self, models: list[list[Model]]) -> list[Floats]:
         """For every fold the deviances of its rows under each of its models, added up, and the weight of the rows."""
         submit = self.rounds.client.submit
         held = submit(as_is, models, pure=False)
@@ -153,15 +161,14 @@ class FoldedRounds:
             submit(all_scored, part, of, self.rounds.loss, held, pure=False)
             for part, of in zip(self.rounds.partitions, self.fold_of)
         ]
-        found: tuple[Floats, ...] = self.rounds.summed(tasks, add_all)
-        return found
+        return self._received(tasks)
 
 
 def all_scored(
     partition: dict[str, Any], fold_of: NDArray[np.int64], loss: tuple[str, float | None], models: list[list[Model]]
-) -> tuple[Floats, ...]:
+) -> tuple[Answer, ...]:
     """The scores of a partition, by folds."""
-    return tuple(scored(partition, fold_of, fold, loss, of_fold) for fold, of_fold in enumerate(models))
+    return tuple(Answer.of(scored(partition, fold_of, fold, loss, of_fold)) for fold, of_fold in enumerate(models))
 
 
 class ChosenOnPartitions(Compared, OnPartitions):
@@ -184,8 +191,8 @@ class ChosenOnPartitions(Compared, OnPartitions):
             return None if tell is None else tell({**at, **beside})
 
         shards = FoldedRounds(rounds, fold_of, folds)
-        search = self._shard_search(columns)
-        found = _core.choose_over_shards(shards, self._problem(0.0), search, ks, alphas, self.rule, told)
+        asked = (problem(self, 0.0), search(self, columns), ks, alphas, self.rule)
+        found = _core.choose_over_shards(shards, *asked, told)
         self._keep_choice(found)
         watcher.close(f"chose k={self.k_}, alpha={self.alpha_:g}")
         self._store([found], np.float64)

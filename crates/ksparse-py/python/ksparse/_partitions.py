@@ -13,12 +13,10 @@ from typing import Any
 
 import dask
 import numpy as np
-import scipy.sparse as sp
 from distributed import Client, Future, get_client, wait
 from numpy.typing import NDArray
 
-from . import _core
-from ._validation import as_matrix, check_compressed
+from .shards import Answer, add, aligned, answer
 
 #: How often the driver looks whether there are workers at all, in seconds.
 PULSE = 0.5
@@ -83,76 +81,12 @@ def _beside(name: str, values: Any, count: int, rows: Sequence[Any] | None) -> l
     return found
 
 
-def prepare(X: Any, y: Any, weights: Any, offset: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
-    """A partition as the core reads it: by columns, so that no question turns it round again."""
-    if hasattr(X, "to_numpy"):
-        X = X.to_numpy()
-    if sp.issparse(X):
-        check_compressed(X)
-        X = sp.csc_matrix(X) if X.dtype in (np.float32, np.float64) else sp.csc_matrix(X, dtype=np.float64)
-    else:
-        X = np.asarray(X)
-        if X.ndim != 2:
-            raise ValueError(f"a block of X has {X.ndim} dimensions, expected 2.")
-        X = np.asfortranarray(X, dtype=X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
-    if y is None:
-        raise ValueError("y is missing.")
-    target, factors = encode(np.asarray(y))
-    given = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-    if factors is not None:
-        given = factors if given is None else given * factors
-    for name, values in (("y", target), ("sample_weight", given), ("offset", offset)):
-        if values is not None and np.shape(values) != (X.shape[0],):
-            raise ValueError(f"a block of {name} has shape {np.shape(values)}, expected {(X.shape[0],)}.")
-    return {
-        "matrix": as_matrix(X),
-        "columns": X.shape[1],
-        "target": target,
-        "weights": given,
-        "offset": None if offset is None else np.ascontiguousarray(offset, dtype=np.float64),
-    }
-
-
-def answer(partition: dict[str, Any], loss: tuple[str, float | None], frame: Any, question: Any) -> NDArray[np.float64]:
-    """What a partition answers to a question."""
-    data: Any = {
-        "design": _core.Design(aligned(partition["matrix"]), 1),
-        "target": aligned(partition["target"]),
-        "weights": aligned(partition["weights"]),
-        "offset": aligned(partition["offset"]),
-        "loss": loss[0],
-        "loss_parameter": loss[1],
-        "intercept": False,
-        "standardize": False,
-        "penalty_factors": None,
-    }
-    frame, question = ({name: aligned(value) for name, value in part.items()} for part in (frame, question))
-    return _core.shard_answer(data, frame, question, 1)
-
-
-def aligned(value: Any) -> Any:
-    """The same where numbers begin at whole addresses: what comes over a network may lie anywhere in its message."""
-    if isinstance(value, tuple):
-        return tuple(aligned(part) for part in value)
-    if not isinstance(value, np.ndarray) or value.flags.aligned:
-        return value
-    return value.copy(order="F" if value.flags.f_contiguous else "C")
-
-
-def answer_of(name: str, *asked: Any) -> NDArray[np.float64]:
+def answer_of(name: str, *asked: Any) -> Answer:
     """The same on a worker: what goes wrong there says in which partition."""
     try:
-        return answer(*asked)
+        return Answer.of(answer(*asked))
     except Exception as error:
         raise _say(error, name) from error
-
-
-def add(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sum of two answers."""
-    if left.shape != right.shape:
-        raise ValueError("partitions disagree about the number of columns.")
-    total: NDArray[np.float64] = left + right
-    return total
 
 
 def as_is(value: Any) -> Any:
@@ -177,14 +111,21 @@ class Rounds:
         self.timeout = timeout
         self.count = len(partitions)
         self.frame: tuple[Any, Any] = (None, None)
+        #: Bytes of answers so far.
+        self.sent = 0
         #: The workers of the last round, and those that partitions have been handed to.
         self.workers: set[str] | None = None
         self.moved: dict[int, str] = {}
 
     def ask(self, question: Any, frame: Any) -> NDArray[np.float64]:
         """What all partitions answer, neighbours added first, on the workers."""
-        found: NDArray[np.float64] = self.summed(self._answers(question, frame), add)
-        return found
+        return self.received(self.summed(self._answers(question, frame), add))
+
+    def received(self, answer: Answer) -> NDArray[np.float64]:
+        """The numbers of an answer that is here."""
+        self.sent += answer.sent
+        numbers: NDArray[np.float64] = aligned(answer.numbers())
+        return numbers
 
     def summed(self, level: list[Future], add: Callable[[Any, Any], Any]) -> Any:
         """What some tasks give, added up in the order of the core."""
@@ -195,7 +136,7 @@ class Rounds:
 
     def each(self, question: Any, frame: Any) -> list[NDArray[np.float64]]:
         """What each partition answers."""
-        return [self.result(future) for future in self._answers(question, frame)]
+        return [self.received(self.result(future)) for future in self._answers(question, frame)]
 
     def _answers(self, question: Any, frame: Any) -> list[Future]:
         submit = self.client.submit

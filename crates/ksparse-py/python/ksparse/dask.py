@@ -26,9 +26,10 @@ from . import _classifiers, _core, _families, _logistic, _part_files, _regressio
 from ._base import Callback
 from ._parameters import Intercept, parameters
 from ._partition_choice import ChosenOnPartitions
-from ._partitions import Blocks, Rounds, columns_of, find_client, prepare
+from ._partitions import Blocks, Rounds, columns_of, find_client
 from ._progress import Watcher
 from ._validation import check_alpha, check_k
+from .shards import numbers, prepare, problem, search
 
 try:
     import dask
@@ -132,33 +133,13 @@ class OnPartitions(Model):
             return None if tell is None else tell(known)
 
         k, alpha = check_k(self.k, columns), check_alpha(self.alpha)
-        model = self._model(rounds, columns, k, alpha, self._start(0, columns), keep)
+        asked = (problem(self, alpha), search(self, columns), k, self._start(0, columns))
+        model = _core.fit_shards(rounds, *asked, keep)
         watcher.close(model["message"])
         self._store([model], np.float64)
         self.communication_ = model["communication"]
         self.n_samples_ = model["rows"]
         return self
-
-    def _problem(self, alpha: float) -> Any:
-        loss, parameter = self._loss()
-        return {
-            "loss": loss,
-            "loss_parameter": parameter,
-            "alpha": alpha,
-            "intercept": bool(self.fit_intercept),
-            "standardize": bool(self.standardize),
-            "penalty_factors": self._penalties(),
-        }
-
-    def _model(self, rounds: Rounds, columns: int, k: int, alpha: float, start: Any, callback: Any) -> Any:
-        """One fit over partitions."""
-        return _core.fit_shards(rounds, self._problem(alpha), self._shard_search(columns), k, start, callback)
-
-    def _shard_search(self, columns: int) -> Any:
-        search = self._search(columns)
-        if search["solver"] == "auto":
-            search["solver"] = "working-set"
-        return search
 
     def _forget_others(self, columns: int, names: Any) -> None:
         """A point of other columns is no start."""
@@ -216,11 +197,6 @@ def _framed(block: Any, plain: Any) -> Any:
     import pandas as pd
 
     return pd.Series(plain(block), index=block.index)
-
-
-def numbers(y: Any) -> tuple[Any, None]:
-    """A block of numbers as the core takes it."""
-    return np.ascontiguousarray(y, dtype=np.float64), None
 
 
 class TwoClasses:

@@ -160,7 +160,7 @@ impl ShardedValidation {
         self.metric.check(loss)?;
         check_option(self.metric != Metric::Auc, "metric", "auc", "one that is a mean over rows")?;
         check_option(shards.folds() > 1, "folds", shards.folds(), "2 or more")?;
-        let started = Instant::now();
+        let (started, before) = (Instant::now(), shards.sent());
         let (columns, unit, first) = look(shards, loss, &self.options, self.lambdas.is_none())?;
         let mut lambdas = self.lambdas.clone().unwrap_or_else(|| RIDGES.iter().map(|share| share * unit).collect());
         lambdas.sort_by(|a, b| b.total_cmp(a));
@@ -200,6 +200,9 @@ impl ShardedValidation {
         let Some((model, solution, own, rows)) = ended.pop() else { return Err(Error::Cancelled) };
         add(&mut said, &own);
         said.rounds = passed.passes + last.passes;
+        if let Some((now, before)) = shards.sent().zip(before) {
+            said.up = now - before;
+        }
         said.seconds = (passed.time + last.time).as_secs_f64();
         let at_edge = k > 0 && search.ks.last() == Some(&k) && k + self.keep.len() < columns;
         let models = whole.iter().flat_map(|chain| chain.models.clone()).collect();

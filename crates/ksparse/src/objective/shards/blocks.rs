@@ -4,6 +4,7 @@ use super::{Frame, Question, Rounds, Shard, Tree};
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::loss::Loss;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Shards that are opened, asked and let go one after the other: in memory, or mapped files of which no more than one
 /// is needed at a time.
@@ -28,6 +29,7 @@ pub struct Blocks<'a> {
     loss: &'a dyn Loss,
     open: Box<Open<'a>>,
     cancel: Cancel,
+    sent: AtomicU64,
 }
 
 type Open<'a> = dyn Fn(usize) -> Result<Shard<'a>> + Send + Sync + 'a;
@@ -35,7 +37,7 @@ type Open<'a> = dyn Fn(usize) -> Result<Shard<'a>> + Send + Sync + 'a;
 impl<'a> Blocks<'a> {
     /// So many shards, each made by `open` whenever it is needed.
     pub fn new(count: usize, loss: &'a dyn Loss, open: impl Fn(usize) -> Result<Shard<'a>> + Send + Sync + 'a) -> Self {
-        Self { count, loss, open: Box::new(open), cancel: Cancel::NEVER }
+        Self { count, loss, open: Box::new(open), cancel: Cancel::NEVER, sent: AtomicU64::new(0) }
     }
 
     /// With a token that is asked before every shard.
@@ -53,11 +55,18 @@ impl Rounds for Blocks<'_> {
     fn ask(&self, question: &Question, frame: &Frame) -> Result<Vec<f64>> {
         let mut tree = Tree::default();
         (0..self.count).try_for_each(|s| tree.add(self.answer(s, question, frame)?))?;
+        self.sent.fetch_add(tree.bytes(), Ordering::Relaxed);
         Ok(tree.sum())
     }
 
     fn each(&self, question: &Question, frame: &Frame) -> Result<Vec<Vec<f64>>> {
-        (0..self.count).map(|s| self.answer(s, question, frame)).collect()
+        let answers = (0..self.count).map(|s| self.answer(s, question, frame)).collect::<Result<Vec<_>>>()?;
+        self.sent.fetch_add(answers.iter().map(|answer| 8 * answer.len() as u64).sum(), Ordering::Relaxed);
+        Ok(answers)
+    }
+
+    fn sent(&self) -> Option<u64> {
+        Some(self.sent.load(Ordering::Relaxed))
     }
 }
 

@@ -11,6 +11,7 @@
 //! centring, scaling and an intercept do to a row is said by a [`Frame`], found in two rounds before the first
 //! evaluation.
 
+mod answer;
 mod blocks;
 mod frame;
 mod gathered;
@@ -41,4 +42,9 @@ pub trait Rounds: Send + Sync {
 
     /// What each shard answers, in their order.
     fn each(&self, question: &Question, frame: &Frame) -> Result<Vec<Vec<f64>>>;
+
+    /// Bytes of all answers so far, where that is counted; by default answers are taken to be sent number by number.
+    fn sent(&self) -> Option<u64> {
+        None
+    }
 }

@@ -62,6 +62,8 @@ pub struct Summed<'a> {
     at_zero: OnceLock<f64>,
     asked: AtomicU64,
     up: AtomicU64,
+    /// What the rounds had counted before.
+    before: Option<u64>,
     down: AtomicU64,
     waited: Mutex<Duration>,
 }
@@ -88,6 +90,7 @@ impl<'a> Summed<'a> {
             at_zero: OnceLock::new(),
             asked: AtomicU64::new(0),
             up: AtomicU64::new(0),
+            before: rounds.sent(),
             down: AtomicU64::new(0),
             waited: Mutex::new(Duration::ZERO),
         };
@@ -131,9 +134,10 @@ impl<'a> Summed<'a> {
 
     /// What has been said between shards and driver so far.
     pub fn communication(&self) -> Communication {
+        let counted = self.rounds.sent().zip(self.before).map(|(now, before)| now - before);
         Communication {
             rounds: self.asked.load(Ordering::Relaxed),
-            up: self.up.load(Ordering::Relaxed),
+            up: counted.unwrap_or_else(|| self.up.load(Ordering::Relaxed)),
             down: self.down.load(Ordering::Relaxed),
             seconds: self.waited.lock().unwrap_or_else(PoisonError::into_inner).as_secs_f64(),
         }

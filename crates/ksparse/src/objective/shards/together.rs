@@ -31,6 +31,11 @@ pub trait Passes: Sync {
 
     /// What each shard answers to one of them, in their order.
     fn each(&self, asked: &Asked) -> Result<Vec<Vec<f64>>>;
+
+    /// Bytes of all answers so far, where that is counted.
+    fn sent(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// What the passes of several fits took.

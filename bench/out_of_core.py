@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""A fit over files larger than the memory allowed: peak memory, bytes read, throughput beside a plain read.
+
+    bench/out_of_core.py FOLDER [--gigabytes 6] [--memory 2000] [--files 24] [--command ksparse] [--keep]
+
+Makes a logistic design of the size asked for in FOLDER (as many files, written one after the other), reads the files
+plainly and fits them, both with the system's memory of these files cleared before. While the fit runs, files that it has
+no longer mapped are cleared as well, so that every pass comes from the disk though the machine may have room for all of
+them. FOLDER is removed at the end unless --keep is given.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+COLUMNS, K = 1000, 20
+
+
+def make(folder, gigabytes, files, command):
+    """Files of rows, and the columns that matter."""
+    rng = np.random.default_rng(1)
+    support = np.sort(rng.choice(COLUMNS, K, replace=False))
+    weights = rng.choice([-1.0, 1.0], K) * rng.uniform(0.5, 1.0, K)
+    rows = int(gigabytes * 1e9 / 8 / COLUMNS / files)
+    for part in range(files):
+        X = rng.standard_normal((rows, COLUMNS))
+        z = X[:, support] @ weights
+        y = np.where(rng.random(rows) < 1 / (1 + np.exp(-z)), 1.0, -1.0)
+        plain = folder / "part.npy"
+        np.save(plain, np.asfortranarray(X))
+        np.save(folder / "target.npy", y)
+        target = folder / f"part-{part:05}.ksb"
+        line = [command, "convert", plain, target, "--target-file", folder / "target.npy", "--quiet"]
+        subprocess.run(list(map(str, line)), check=True)
+        forget([plain])
+        plain.unlink()
+    (folder / "target.npy").unlink()
+    return support
+
+
+def forget(paths):
+    """Has the system clear its memory of some files, as far as nobody has them mapped."""
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY)
+        os.fsync(handle)
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(handle)
+
+
+def plain_read(paths):
+    """Seconds of reading all files from one end to the other."""
+    forget(paths)
+    began = time.perf_counter()
+    buffer = bytearray(1 << 22)
+    for path in paths:
+        with open(path, "rb", buffering=0) as file:
+            while file.readinto(buffer):
+                pass
+    seconds = time.perf_counter() - began
+    forget(paths)
+    return seconds
+
+
+def clear_behind(process, paths):
+    """While a process runs: clears files that it is neither at nor about to be at."""
+    names = [str(path) for path in paths]
+    while process.poll() is None:
+        try:
+            with open(f"/proc/{process.pid}/maps") as maps:
+                text = maps.read()
+        except OSError:
+            return
+        at = [place for place, name in enumerate(names) if name in text]
+        if at:
+            close = {(place + ahead) % len(names) for place in at for ahead in (0, 1, 2)}
+            forget([path for place, path in enumerate(paths) if place not in close])
+        time.sleep(0.05)
+
+
+def fit(folder, paths, memory, command):
+    """What the fit says, its seconds, and the most it had resident."""
+    forget(paths)
+    line = [command, "fit", str(folder), "-k", str(K), "--lambda", "1e-4", "--memory", str(memory), "--json", "--quiet"]
+    began = time.perf_counter()
+    process = subprocess.Popen(line, stdout=subprocess.PIPE)
+    clearing = threading.Thread(target=clear_behind, args=(process, paths))
+    clearing.start()
+    said = json.loads(process.stdout.read())
+    process.wait()
+    seconds = time.perf_counter() - began
+    clearing.join()
+    # The largest of all children; those before it held one file.
+    peak = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return said, seconds, peak
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--gigabytes", type=float, default=6.0)
+    parser.add_argument("--memory", type=int, default=2000)
+    parser.add_argument("--files", type=int, default=24)
+    parser.add_argument("--command", default="ksparse")
+    parser.add_argument("--keep", action="store_true")
+    asked = parser.parse_args()
+    if asked.folder.exists() and any(asked.folder.iterdir()):
+        sys.exit(f"{asked.folder} is not empty: name another folder")
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        support = make(asked.folder, asked.gigabytes, asked.files, asked.command)
+        paths = sorted(asked.folder.glob("*.ksb"))
+        size = sum(path.stat().st_size for path in paths)
+        first = plain_read(paths)
+        said, seconds, peak = fit(asked.folder, paths, asked.memory, asked.command)
+        second = plain_read(paths)
+    finally:
+        if not asked.keep:
+            shutil.rmtree(asked.folder)
+    took = said["communication"]
+    plain = 2 * size / (first + second)
+    ours = took["bytes_read"] / took["waiting_seconds"]
+    print(f"design       {said['n']} x {said['p']}, {size / 1e9:.2f} GB in {asked.files} files, --memory {asked.memory}")
+    print(f"fit          {seconds:.1f} s, {took['rounds']} rounds, objective {said['objective']:.9f}")
+    print(f"support      {'that of the truth' if said['support'] == support.tolist() else 'another than the truth'}")
+    print(f"peak         {peak / 1e6:.0f} MB resident (the largest of all commands, the conversions among them)")
+    print(f"read         each byte {took['passes']:.1f} times, {took['bytes_read'] / 1e9:.1f} GB")
+    print(f"plain read   {plain / 1e9:.2f} GB/s (before: {size / first / 1e9:.2f}, after: {size / second / 1e9:.2f})")
+    print(f"throughput   {ours / 1e9:.2f} GB/s, {100 * ours / plain:.0f} % of the plain read")
+
+
+if __name__ == "__main__":
+    main()
