@@ -1,5 +1,6 @@
 //! Data in several mapped files, one after the other in memory.
 
+mod ahead;
 mod choose;
 pub mod fit;
 pub mod path;

@@ -1,6 +1,7 @@
 //! Rounds over mapped files: one is open at a time, the next is on its way from the disk.
 
 use super::Files;
+use super::ahead::{fetch, touch};
 use crate::interrupt;
 use crate::prepared::Prepared;
 use ksparse::loss::Loss;
@@ -60,34 +61,52 @@ impl MappedRounds<'_> {
         self.read.load(Ordering::Relaxed) >= self.files.total() && self.files.total() < room
     }
 
-    /// Does something with file after file, so many columns of which are used; all, for `None`.
-    fn walk<T>(&self, columns: Option<usize>, mut with: impl FnMut(&Open) -> Result<T> + Send) -> Result<()> {
+    /// Does something with file after file, of which these columns are used; all, for `None`.
+    fn walk<T>(&self, columns: Option<&[usize]>, mut with: impl FnMut(&Open) -> Result<T> + Send) -> Result<()> {
+        let stay = self.stay();
         for s in 0..self.files.paths.len() {
             if self.cancel.is_set() {
                 return Err(Error::Cancelled);
             }
-            let next = self.files.paths.get(s + 1).filter(|_| columns.is_none() && !self.stay());
+            let next = self.files.paths.get(s + 1).filter(|_| !stay);
             std::thread::scope(|scope| {
                 if let Some(next) = next {
-                    scope.spawn(|| fetch(next));
+                    scope.spawn(|| self.bring(next, columns));
                 }
-                self.open(s, columns).and_then(|open| with(&open))
+                let open = self.open(s, columns)?;
+                if let Some(columns) = columns.filter(|_| s == 0 && !stay) {
+                    touch(&open.table, columns);
+                }
+                with(&open)
             })?;
         }
         Ok(())
     }
 
-    fn open(&self, s: usize, columns: Option<usize>) -> Result<Open> {
+    /// Brings what is needed of a file from the disk.
+    fn bring(&self, path: &Path, columns: Option<&[usize]>) {
+        match columns.map(|columns| (columns, ksparse_io::read(path, &self.options()))) {
+            None => fetch(path),
+            Some((columns, Ok(table))) => touch(&table, columns),
+            // It is an error when it is needed.
+            Some(_) => (),
+        }
+    }
+
+    /// Roles of columns stay as they were; the target is known.
+    fn options(&self) -> ReadOptions {
+        ReadOptions { need: Need::Optional, ..self.files.options.clone() }
+    }
+
+    fn open(&self, s: usize, columns: Option<&[usize]>) -> Result<Open> {
         let path = &self.files.paths[s];
         let rows = self.files.borders[s]..self.files.borders[s + 1];
-        // Roles of columns stay as they were; the target is known.
-        let options = ReadOptions { need: Need::Optional, ..self.files.options.clone() };
-        let table = ksparse_io::read(path, &options).map_err(Error::evaluation)?;
+        let table = ksparse_io::read(path, &self.options()).map_err(Error::evaluation)?;
         if table.nrows() != rows.len() {
             return Err(Error::evaluation(format!("{}: the file changed during the fit", path.display())));
         }
         let p = table.ncols().max(1) as u64;
-        let share = columns.map_or(p, |columns| (columns as u64).min(p));
+        let share = columns.map_or(p, |columns| (columns.len() as u64).min(p));
         self.read.fetch_add(self.files.bytes[s] / p * share, Ordering::Relaxed);
         Ok(Open { table, rows })
     }
@@ -107,7 +126,7 @@ impl MappedRounds<'_> {
     /// What each file answers.
     fn apart(&self, without: Option<usize>, question: &Question, frame: &Frame) -> Result<Vec<Vec<f64>>> {
         let mut answers = Vec::new();
-        self.walk(columns_read(question), |open| {
+        self.walk(columns_read(question).as_deref(), |open| {
             answers.push(self.answer(open, without, question, frame)?);
             Ok(())
         })?;
@@ -136,21 +155,22 @@ impl MappedRounds<'_> {
     }
 }
 
-/// How many columns a question takes; `None` for all.
-fn columns_read(question: &Question) -> Option<usize> {
+/// The columns that a question takes; `None` for all.
+fn columns_read(question: &Question) -> Option<Vec<usize>> {
     match question {
         Question::Totals | Question::Deviations { .. } | Question::Full { .. } => None,
-        Question::Value { x, .. } => Some(x.len()),
-        Question::On { set, .. } | Question::Rows { set } => Some(set.len()),
-        Question::Block { support, left, right, .. } => Some(support.len() + left.len() + right.len()),
+        Question::Value { support, .. } => Some(support.clone()),
+        Question::On { set, .. } | Question::Rows { set } => Some(set.clone()),
+        Question::Block { support, left, right, .. } => Some([&support[..], left, right].concat()),
     }
 }
 
-/// Brings a file into the memory of the system; what cannot be read now is an error when it is needed.
-fn fetch(path: &Path) {
-    if let Ok(mut file) = std::fs::File::open(path) {
-        let _ = std::io::copy(&mut file, &mut std::io::sink());
-    }
+/// Columns, each once, ascending.
+fn united(columns: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut columns: Vec<usize> = columns.collect();
+    columns.sort_unstable();
+    columns.dedup();
+    columns
 }
 
 impl Rounds for MappedRounds<'_> {
@@ -160,7 +180,7 @@ impl Rounds for MappedRounds<'_> {
 
     fn ask(&self, question: &Question, frame: &Frame) -> Result<Vec<f64>> {
         let mut tree = Tree::default();
-        self.walk(columns_read(question), |open| tree.add(self.answer(open, None, question, frame)?))?;
+        self.walk(columns_read(question).as_deref(), |open| tree.add(self.answer(open, None, question, frame)?))?;
         self.sent.fetch_add(tree.bytes(), Ordering::Relaxed);
         Ok(tree.sum())
     }
@@ -185,8 +205,9 @@ impl Passes for MappedRounds<'_> {
         let mut sums = Vec::with_capacity(asked.len());
         for part in asked.chunks(self.at_once(asked.iter().map(length).max().unwrap_or(0))) {
             let mut trees: Vec<Tree> = part.iter().map(|_| Tree::default()).collect();
-            let read = part.iter().map(|asked| columns_read(&asked.question)).sum();
-            self.walk(read, |open| {
+            let lists = part.iter().map(|asked| columns_read(&asked.question)).collect::<Option<Vec<_>>>();
+            let used = lists.map(|lists| united(lists.into_iter().flatten()));
+            self.walk(used.as_deref(), |open| {
                 let both = trees.iter_mut().zip(part);
                 both.map(|(tree, Asked { without, question, frame })| {
                     tree.add(self.answer(open, *without, question, frame)?)
@@ -220,10 +241,8 @@ impl FoldedShards for MappedRounds<'_> {
     fn scores(&self, models: &[Vec<LinearModel>]) -> Result<Vec<Vec<f64>>> {
         let mut trees: Vec<Tree> = models.iter().map(|_| Tree::default()).collect();
         let metric = self.held.map_or(Metric::Deviance, |(_, metric)| metric);
-        let mut used: Vec<usize> = models.iter().flatten().flat_map(|model| model.support.clone()).collect();
-        used.sort_unstable();
-        used.dedup();
-        self.walk(Some(used.len()), |open| {
+        let used = united(models.iter().flatten().flat_map(|model| model.support.clone()));
+        self.walk(Some(&used), |open| {
             let rows = open.rows.clone();
             let offset = self.offset.map(|all| &all[rows.clone()]);
             let target = &self.target[rows.clone()];
