@@ -14,7 +14,7 @@ const PAGE: usize = 512;
 /// Brings a file into the memory of the system; what cannot be read now is an error when it is needed.
 pub fn fetch(path: &Path) {
     let Ok(mut file) = std::fs::File::open(path) else { return };
-    let mut buffer = vec![0; 1 << 20];
+    let mut buffer = vec![0; 1 << 18];
     while file.read(&mut buffer).is_ok_and(|read| read > 0) {}
 }
 

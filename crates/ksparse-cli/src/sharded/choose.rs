@@ -61,6 +61,8 @@ impl Made {
 
 /// Vectors over all columns that a chain of fits holds: frame, points, gradients and curvatures.
 const VECTORS: u64 = 16;
+/// And bytes beside: its threads and models of f over working sets.
+const CHAIN: u64 = 1 << 20;
 
 pub fn choose(
     files: &Files,
@@ -82,7 +84,7 @@ pub fn choose(
         options: options(prepared),
         time_limit: request.time_limit,
         path: request.path,
-        at_once: (room / (8 * VECTORS * files.columns.max(1) as u64)).clamp(1, 32) as usize,
+        at_once: (room / (CHAIN + 8 * VECTORS * files.columns as u64)).clamp(1, 32) as usize,
     };
     let watcher = Watcher::bar(screen, "cross-validation", 0);
     let loss = &*prepared.task.loss;

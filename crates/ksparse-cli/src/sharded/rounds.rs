@@ -30,6 +30,9 @@ pub struct MappedRounds<'a> {
     pub held: Option<(&'a Folds, Metric)>,
 }
 
+/// Bytes of a file that is read as a whole before it is used, whatever is used of it: some milliseconds.
+const SMALL: u64 = 16 << 20;
+
 /// A file that is open.
 struct Open {
     table: Table,
@@ -70,17 +73,25 @@ impl MappedRounds<'_> {
             }
             let next = self.files.paths.get(s + 1).filter(|_| !stay);
             std::thread::scope(|scope| {
+                let apart = columns.filter(|_| self.may_touch(s));
                 if let Some(next) = next {
-                    scope.spawn(|| self.bring(next, columns));
+                    scope.spawn(move || self.bring(next, apart));
                 }
                 let open = self.open(s, columns)?;
-                if let Some(columns) = columns.filter(|_| s == 0 && !stay) {
+                if let Some(columns) = apart.filter(|_| s == 0 && !stay) {
                     touch(&open.table, columns);
                 }
                 with(&open)
             })?;
         }
         Ok(())
+    }
+
+    /// Whether columns of the next file are brought one by one: a small file comes as quickly as a whole, and what is
+    /// mapped beside the file in use must fit into memory with it.
+    fn may_touch(&self, s: usize) -> bool {
+        let bytes = self.files.bytes[s];
+        bytes > SMALL && self.files.options.memory.is_none_or(|allowed| 4 * bytes <= allowed)
     }
 
     /// Brings what is needed of a file from the disk.
