@@ -110,6 +110,7 @@ fn refuse(args: &FitArgs) -> Result<()> {
         ("--start", args.start.is_some()),
         ("--dual", args.dual.is_some()),
         ("--nonnegative, --lower or --upper", args.bounds.given()),
+        ("--total", args.bounds.total.is_some()),
         ("--device", args.device.device != Place::Processor),
         ("--target-file", args.data.reading.target_file.is_some()),
     ])

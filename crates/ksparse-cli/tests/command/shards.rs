@@ -100,6 +100,7 @@ fn what_parts_cannot_be() {
     refused(&bench, "path parts --cv 3 --metric auc", &["--metric auc", "several files"]);
     refused(&bench, "path parts --ensemble", &["--ensemble", "several files"]);
     refused(&bench, "fit parts -k auto --start model.json", &["--start"]);
+    refused(&bench, "fit parts -k 1 --total 1", &["--total", "several files"]);
     refused(&bench, "fit parts -k 1 --certify", &["--certify", "several files"]);
     refused(&bench, "fit parts -k 1 --solver svrght", &["svrght", "samples"]);
     bench.ok("simulate linear -n 40 -p 6 -k 2 -o wide.csv");

@@ -97,7 +97,7 @@ mod tests {
         for s in 0..5 {
             assert!(tree.add(numbers(s)).is_ok());
         }
-        assert!(tree.bytes() < 5 * 8 << 20);
+        assert!(tree.bytes() < 5 * (8 << 20));
         let plus = |a: Vec<f64>, b: Vec<f64>| a.iter().zip(&b).map(|(a, b)| a + b).collect::<Vec<f64>>();
         sum = plus(plus(plus(sum, numbers(1)), plus(numbers(2), numbers(3))), numbers(4));
         assert!(tree.sum() == sum);
