@@ -236,7 +236,7 @@ fn column(reader: &dyn FileReader, j: usize, wanted: &Range<usize>, place: &impl
     Ok(if words.is_empty() { Column::Numbers(numbers) } else { Column::Words(words) })
 }
 
-/// Some values of a column in one row group, of which the number of the first row is known; one that is null is missing.
+/// Some values of a column in one row group, of which the number of the first row is known; a null is missing.
 fn all<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     (first, wanted): (usize, &Range<usize>),
