@@ -20,6 +20,7 @@ mod network_report;
 mod outcome;
 mod output;
 mod page;
+mod path_output;
 mod path_report;
 mod plot;
 mod prepared;

@@ -3,9 +3,10 @@
 use super::choose::{Request, choose};
 use super::{Asked, opened};
 use crate::args::device::Place;
-use crate::commands::path::{PathArgs, deliver};
+use crate::commands::path::PathArgs;
 use crate::failure::Result;
 use crate::outcome::Times;
+use crate::path_output::deliver;
 use crate::path_report::{Cell, Choice, Models, PathReport};
 use crate::screen::Screen;
 use ksparse::select::Rule;
