@@ -141,7 +141,7 @@ def add(left: Answer, right: Answer) -> Answer:
 
 
 def tree_sum(answers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The sum of answers in the order of their blocks, neighbours first: the order on which the bits of a fit depend."""
+    """The sum of answers in the order of their blocks, neighbours first: the bits of a fit depend on that order."""
     level = list(answers)
     while len(level) > 1:
         level = [level[i] + level[i + 1] if i + 1 < len(level) else level[i] for i in range(0, len(level), 2)]

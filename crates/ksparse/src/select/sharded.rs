@@ -1,10 +1,9 @@
 //! Cross-validation over shards: rows held out weigh nothing where they lie, and all fits go side by side.
 //!
-//! Every fold and every ridge is a chain of fits, k after k, each from the one before; so is, where a path is asked for, every
-//! ridge on all rows.
-//! The chains ask their questions together (`objective/shards/together.rs`), so that a choice over V folds and L ridges
-//! takes about as many passes over the rows as the longest chain of its own, and not V L times as many. Rows held out
-//! are scored in one pass for all models.
+//! Every fold and every ridge is a chain of fits, k after k, each from the one before; so is, where a path is asked
+//! for, every ridge on all rows. The chains ask their questions together (`objective/shards/together.rs`), so that a
+//! choice over V folds and L ridges takes about as many passes over the rows as the longest chain of its own, and not
+//! V L times as many. Rows held out are scored in one pass for all models.
 
 use super::{CvCell, CvTable, Metric, Problem, Rule};
 use crate::error::{Error, Result, check_option};
