@@ -7,7 +7,8 @@ cv.ksparse.default <- function(x, y, k = NULL, lambda = NULL, lambda.refit = NUL
                                           "mgaussian", "cox"),
                                nfolds = NULL, foldid = NULL, type.measure = NULL, rule = NULL, resamples = 0,
                                seed = NULL, weights = NULL, offset = NULL, keep = NULL, groups = NULL,
-                               penalty.factor = NULL, nonnegative = FALSE, lower = NULL, upper = NULL, intercept = TRUE, standardize = FALSE, strata = NULL,
+                               penalty.factor = NULL, nonnegative = FALSE, lower = NULL, upper = NULL,
+                               intercept = TRUE, standardize = FALSE, strata = NULL,
                                ties = c("efron", "breslow"), solver = "auto", effort = NULL, nthreads = NULL,
                                verbose = FALSE, control = ksparse_control(), model = TRUE, ...) {
   refuse_more(...)

@@ -59,8 +59,8 @@ bounds : pair, dict or None, default=None
     column. 0 must be allowed, since columns that are not selected have it. With the solver 'auto'; coefficients that a
     bound holds back are listed in `at_bounds_`.
 total : float or None, default=None
-    What the coefficients of the columns add up to, as 1 for the weights of a portfolio (with `nonnegative`, none of them
-    short). For losses without corners.
+    What the coefficients of the columns add up to, as 1 for the weights of a portfolio (with `nonnegative`, none of
+    them short). For losses without corners.
 tol : float or None, default=None
     Iterative methods stop when the point moves by less than this, relatively; 'diht', 'sdiht' and 'exact' when the gap
     to their bound is no more than this share of f, the first two also when neither side has moved by a tenth of that

@@ -142,7 +142,9 @@ class CrossValidated(Choice):
         return self
 
     def _comparison(self: Any, units: int) -> Comparison:
-        """What to compare, k counting at most so many. Cells that the user lists are solved in full, those from the data by the quick search."""
+        """What to compare, k counting at most so many.
+
+        Cells that the user lists are solved in full, those from the data by the quick search."""
         alphas, refits = _ridges(self.alphas, "alphas"), self.refit_alphas
         same = isinstance(refits, str)
         if same and refits != "same":

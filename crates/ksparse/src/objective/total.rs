@@ -56,7 +56,8 @@ impl Total {
     /// let x = Dense::from_columns(4, 3, vec![1., 0., 0., 1., 0., 1., 0., 1., 0., 0., 1., 1.])?;
     /// let risk = Risk::new(&x, &[0.9, 0.4, 0.1, 1.2], Squared::default())?;
     /// let total = Total::new(vec![1.0; 3], 1.0)?;
-    /// let found = total.solve(&risk, None, &Sparsity::new(2), &Auto::default(), None, &mut |_| std::ops::ControlFlow::Continue(()))?;
+    /// let go_on = &mut |_: &ksparse::Progress| std::ops::ControlFlow::Continue(());
+    /// let found = total.solve(&risk, None, &Sparsity::new(2), &Auto::default(), None, go_on)?;
     /// assert!(found.support == [0, 1] && (found.coefficients.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     /// # Ok::<(), ksparse::Error>(())
     /// ```
@@ -190,8 +191,8 @@ impl<'a> Penalised<'a> {
         }
         let (total, reached) = (self.total, self.total + self.excess(found.as_sparse()));
         Err(Error::Data(format!(
-            "the coefficients of the best columns add up to {reached:.6}, not to {total}: no choice of them within their \
-             bounds comes nearer; widen the bounds, or let k be larger"
+            "the coefficients of the best columns add up to {reached:.6}, not to {total}: no choice of them within \
+             their bounds comes nearer; widen the bounds, or let k be larger"
         )))
     }
 }

@@ -184,8 +184,8 @@ impl<'a> Descent<'a> {
         Ok(Some(Stage { support, x, value: outcome.value, curvature }))
     }
 
-    /// The units of the support, ascending (columns, or groups of them; free coordinates are in none), and what it costs
-    /// to lose each.
+    /// The units of the support, ascending (columns, or groups of them; free coordinates are in none), and what it
+    /// costs to lose each.
     fn costs(&self, at: &Stage) -> (Vec<usize>, Vec<f64>) {
         let units = self.budget.units_of(&at.support);
         let mut costs = vec![0.0; units.len()];

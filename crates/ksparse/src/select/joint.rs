@@ -338,7 +338,7 @@ impl JointTraining<'_> {
         within(Box::new(self.risk.reridged(lambda)?), self.bounds.as_ref())
     }
 
-    /// The columns of a solution of which a bound holds a coefficient back, ascending; `None` where there are no bounds.
+    /// The columns of a solution of which a bound holds a coefficient back, ascending; `None` without bounds.
     pub fn held_back(&self, lambda: f64, solution: &Solution) -> Result<Option<Vec<usize>>> {
         let Some(bounds) = &self.bounds else { return Ok(None) };
         let risk = self.risk.reridged(lambda)?;

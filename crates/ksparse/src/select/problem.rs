@@ -195,8 +195,8 @@ pub struct Training<'a> {
 }
 
 impl Training<'_> {
-    /// The best model of a size under a ridge, within the bounds and with the sum of the problem. `start` and `watch` are
-    /// the solver's.
+    /// The best model of a size under a ridge, within the bounds and with the sum of the problem. `start` and `watch`
+    /// are the solver's.
     pub fn solve(
         &self,
         lambda: f64,
