@@ -8,7 +8,8 @@ ksparse.default <- function(x, y, k = NULL, lambda = NULL,
                             weights = NULL, offset = NULL, keep = NULL, groups = NULL, penalty.factor = NULL,
                             nonnegative = FALSE, lower = NULL, upper = NULL, total = NULL, intercept = TRUE,
                             standardize = FALSE, strata = NULL, ties = c("efron", "breslow"), solver = "auto",
-                            effort = NULL, nthreads = NULL, verbose = FALSE, control = ksparse_control(), model = TRUE, ...) {
+                            effort = NULL, nthreads = NULL, verbose = FALSE, control = ksparse_control(),
+                            model = TRUE, ...) {
   refuse_more(...)
   if (missing(family) && !missing(y) && inherits(y, "Surv")) family <- "cox"
   problem <- problem_of(x, y, family, weights, offset, intercept, standardize, strata, match.arg(ties),
