@@ -138,6 +138,11 @@ def test_the_support_has_coefficients_only(regression, solver):
     for k in (4, 60):
         model = ksparse.SparseLinearRegression(k=k, alpha=1e-3, solver=solver).fit(twice, y)
         assert model.coef_[model.support_].all() and np.array_equal(np.flatnonzero(model.coef_), model.support_)
+    # Without a ridge some of them have the coefficient 0.
+    few = np.hstack([X[:, :4], X[:, :4], X[:, :2]])
+    for k in (5, 7, 10):
+        model = ksparse.SparseLinearRegression(k=k, alpha=0.0, solver=solver).fit(few, y)
+        assert model.coef_[model.support_].all() and np.array_equal(np.flatnonzero(model.coef_), model.support_)
 
 
 def test_keep_is_free_of_charge(regression):

@@ -261,7 +261,8 @@ class SparseLinearModel(OtherNames, SelectorMixin, BaseEstimator, Columns):  # t
             row[model["support"]] = model["coef"]
         self.coef_: NDArray[Any] = coef
         self.intercept_: Any = np.array([model["intercept"] for model in models], dtype=dtype)
-        self.support_ = np.unique(np.concatenate([model["support"] for model in models]))
+        # Of columns that are the same some have the coefficient 0.
+        self.support_ = np.flatnonzero(coef.any(axis=0))
 
     def _rows(self) -> NDArray[Any]:
         """The coefficients, a row per model."""

@@ -68,7 +68,7 @@ class SparseJointModel(SparseLinearModel):
         coef[:, found["support"]] = found["coef"]
         self.coef_ = coef
         self.intercept_ = np.asarray(found["intercept"], dtype=dtype)
-        self.support_ = found["support"]
+        self.support_ = np.flatnonzero(coef.any(axis=0))
         self._baselines = found["baselines"]
         self._thresholds = found["thresholds"]
 
