@@ -148,7 +148,7 @@ class JointCrossValidated(JointChoice):
         search = self._search(n_features)
         ks = None if self.ks is None else check_ks(self.ks, countable(n_features, search["groups"]), KS)
         classes = labels is not None and len(np.unique(labels)) > 1
-        splits = splits_of(self, X, labels, classes, groups)
+        splits = splits_of(self.cv, self.random_state, X, labels, classes, groups)
         data["design"] = as_design(X, search["threads"], self.device)
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
         alphas = _ridges(self.alphas, "alphas")

@@ -21,13 +21,6 @@ from ._validation import check_ks
 Rows = NDArray[np.int64]
 
 
-class _Splits:
-    """What a splitter of the estimators looks at."""
-
-    def __init__(self, cv: Any, random_state: Any) -> None:
-        self.cv, self.random_state = cv, random_state
-
-
 def minimize_cv(
     fun: Callable[[Any, Rows], Any],
     n_samples: int,
@@ -122,7 +115,7 @@ def minimize_cv(
             raise ValueError("fun is not finite at the solution of some k: there is no criterion to compare by.")
         index, results = int(np.argmax(mean)), {}
     else:
-        splits = splits_of(_Splits(cv, random_state), np.empty((n, 0)), None, False, None)
+        splits = splits_of(cv, random_state, np.empty((n, 0)), None)
         scores, sizes = np.empty((len(splits), len(chosen_ks))), []
         for row, (training, held_out) in zip(scores, splits):
             found = path(training)

@@ -167,7 +167,7 @@ class CrossValidated(Choice):
         return int(count) or (HALVES if self.ensemble else 0)
 
     def _splits(self: Any, X: Any, labels: NDArray[Any], groups: Any) -> Splits:
-        return splits_of(self, X, labels, hasattr(self, "classes_"), groups)
+        return splits_of(self.cv, self.random_state, X, labels, hasattr(self, "classes_"), groups)
 
     def _scorer(
         self: Any, X: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None, splits: Splits
@@ -251,11 +251,12 @@ def _ridges(given: Any, name: str) -> list[float] | None:
     return ridges
 
 
-def splits_of(estimator: Any, X: Any, labels: NDArray[Any] | None, classes: bool, groups: Any) -> Splits:
+def splits_of(
+    cv: Any, random_state: Any, X: Any, labels: NDArray[Any] | None, classes: bool = False, groups: Any = None
+) -> Splits:
     """Rows to train on and rows held out, by `cv`; folds of a number with even shares of the labels of classes."""
-    cv = estimator.cv
     if cv is None or isinstance(cv, (int, np.integer)):
-        cv = _dealt(cv, X.shape[0], labels if classes else None, seed(estimator.random_state))
+        cv = _dealt(cv, X.shape[0], labels if classes else None, seed(random_state))
     splits = check_cv(cv, labels, classifier=classes).split(X, labels, groups)
     rows = [(_numbers(training), _numbers(held_out)) for training, held_out in splits]
     if not rows:
