@@ -50,7 +50,7 @@ impl Request {
             lambdas: self.lambdas.clone(),
             refits: if self.lambdas.is_some() { Refits::Same } else { Refits::FromData },
             keep: prepared.keep.clone(),
-            metric: self.metric,
+            metric: Some(self.metric),
             rule: self.rule,
             thorough: solver.name() != "auto" || self.lambdas.is_some(),
             resamples: self.resamples,
@@ -65,19 +65,24 @@ impl Request {
         drop(watcher);
         let mut chosen = chosen.map_err(|error| prepared.blame(error))?;
         let halves = chosen.predictors[0].resampled.as_ref().map(|_| self.resamples);
-        if let Predictor { model, resampled: Some(resampled), .. } = &mut chosen.predictors[0]
+        if let Predictor { models, resampled: Some(resampled), .. } = &mut chosen.predictors[0]
             && self.ensemble
         {
-            model.clone_from(&resampled.average);
+            models.clone_from(&resampled.averages);
         }
-        if interrupt::asked() {
-            screen.warn("stopped: what was scored by then decides");
-        }
-        for edge in &chosen.edges {
-            screen.warn(in_words(*edge));
-        }
+        warn(&chosen, screen);
         let by = format!("{deal}: {} {}", words(self.rule), self.metric.name());
         Ok(Made { chosen, by, halves, ensemble: self.ensemble && halves.is_some() })
+    }
+}
+
+/// Says what a choice may owe to where it was stopped or to the ends of its ranges.
+pub fn warn(chosen: &Chosen, screen: Screen) {
+    if interrupt::asked() {
+        screen.warn("stopped: what was scored by then decides");
+    }
+    for edge in &chosen.edges {
+        screen.warn(in_words(*edge));
     }
 }
 
@@ -115,14 +120,7 @@ impl Made {
 
     /// The best mean among the cells of this k, with its standard error.
     pub fn score(&self, k: usize) -> Option<(f64, Option<f64>)> {
-        let chosen = &self.chosen;
-        let gain = chosen.table.metric().is_gain();
-        let cells = chosen.table.cells().iter().filter(|cell| cell.k == k && cell.mean.is_finite());
-        let cost = |mean: f64| if gain { -mean } else { mean };
-        let own = |cell: &&ksparse::select::CvCell| (cell.lambda, cell.refit) == (chosen.lambda, chosen.refit);
-        let best = cells.clone().min_by(|a, b| cost(a.mean).total_cmp(&cost(b.mean)));
-        let cell = if k == chosen.k { cells.clone().find(own).or(best) } else { best };
-        cell.map(|cell| (cell.mean, Some(cell.standard_error)))
+        self.chosen.cell(k).map(|cell| (cell.mean, Some(cell.standard_error)))
     }
 
     /// For every column, the share of the folds, or of the halves, that select it.

@@ -146,9 +146,9 @@ impl<'a> WholeJson<'a> {
         let (chosen, predictor) = (&made.chosen, &made.chosen.predictors[0]);
         Self {
             select_lambda: chosen.lambda,
-            support: &predictor.model.support,
-            coefficients: &predictor.model.coefficients,
-            intercept: predictor.model.intercept,
+            support: &chosen.model().support,
+            coefficients: &chosen.model().coefficients,
+            intercept: chosen.model().intercept,
             frequencies: made.frequencies(),
             alternatives: &predictor.alternatives,
             edges: &chosen.edges,

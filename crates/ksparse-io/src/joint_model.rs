@@ -36,8 +36,11 @@ pub struct JointModel {
     pub created_by: String,
     /// The loss it was fitted under, by name.
     pub loss: String,
-    /// The ridge.
+    /// The ridge the coefficients were fitted under.
     pub lambda: f64,
+    /// The ridge the columns were selected under, where that is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub select_lambda: Option<f64>,
     /// The budget of columns.
     pub k: usize,
     /// The solver's name.
@@ -231,6 +234,7 @@ mod tests {
             created_by: "a test".to_string(),
             loss: "cox".to_string(),
             lambda: 1e-5,
+            select_lambda: None,
             k: 2,
             solver: "auto".to_string(),
             status: "tolerance".to_string(),

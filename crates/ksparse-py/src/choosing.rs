@@ -7,7 +7,7 @@ use crate::outcome::{self, indices};
 use crate::problem::Data;
 use crate::supervise::{Cell, supervise};
 use ksparse::select::{
-    Choose, Chosen, Criterion, CvProgress, Deal, Edge, Predictor, Problem, Refits, Resampled, Rule, ranges,
+    Alternative, Choose, Chosen, Criterion, CvProgress, Deal, Edge, Predictor, Problem, Refits, Resampled, Rule, ranges,
 };
 use ksparse::{Cancel, Error, Grid, LinearModel};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
@@ -33,7 +33,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    fn choose(self, search: &Search, cancel: &Cancel) -> PyResult<Choose> {
+    pub fn choose(self, search: &Search, cancel: &Cancel) -> PyResult<Choose> {
         let refits = match self.refit_alphas {
             _ if self.one_ridge => Refits::Same,
             Some(given) => Refits::Given(given),
@@ -220,9 +220,11 @@ fn ask(scorer: &Py<PyAny>, split: usize, models: &[LinearModel]) -> PyResult<f64
 }
 
 /// What was chosen among what.
-fn table<'py>(py: Python<'py>, chosen: &Chosen) -> PyResult<Bound<'py, PyDict>> {
+pub fn table<'py>(py: Python<'py>, chosen: &Chosen) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     let cells = chosen.table.cells();
+    // Higher is better, as scikit-learn has it.
+    let sign = if chosen.table.metric().is_gain() { 1.0 } else { -1.0 };
     let column =
         |of: &dyn Fn(&ksparse::select::CvCell) -> f64| cells.iter().map(of).collect::<Vec<f64>>().into_pyarray(py);
     out.set_item("k", chosen.k)?;
@@ -231,9 +233,10 @@ fn table<'py>(py: Python<'py>, chosen: &Chosen) -> PyResult<Bound<'py, PyDict>> 
     out.set_item("ks", indices(py, cells.iter().map(|cell| cell.k).collect()))?;
     out.set_item("select_alphas", column(&|cell| cell.lambda))?;
     out.set_item("alphas", column(&|cell| cell.refit))?;
-    out.set_item("mean", column(&|cell| -cell.mean))?;
+    out.set_item("mean", column(&|cell| sign * cell.mean))?;
     out.set_item("std_error", column(&|cell| cell.standard_error))?;
-    let scores: Vec<Vec<f64>> = cells.iter().map(|cell| cell.scores.iter().map(|score| -score).collect()).collect();
+    let scores: Vec<Vec<f64>> =
+        cells.iter().map(|cell| cell.scores.iter().map(|score| sign * score).collect()).collect();
     out.set_item("scores", PyArray2::from_vec2(py, &scores)?)?;
     out.set_item("splits", indices(py, chosen.table.folds().to_vec()))?;
     let chosen_at =
@@ -258,26 +261,33 @@ struct Beside {
     held: Option<Vec<usize>>,
 }
 
+/// What the splits have to say about a choice.
+pub fn evidence(out: &Bound<'_, PyDict>, frequencies: Vec<f64>, alternatives: Vec<Alternative>) -> PyResult<()> {
+    let py = out.py();
+    out.set_item("frequencies", frequencies.into_pyarray(py))?;
+    let others = PyList::empty(py);
+    for other in alternatives {
+        others.append((indices(py, other.support), other.value))?;
+    }
+    out.set_item("alternatives", others)
+}
+
 /// One linear predictor of the choice.
 fn described<'py>(py: Python<'py>, predictor: Predictor, beside: Beside) -> PyResult<Bound<'py, PyDict>> {
-    let Predictor { model, solution, frequencies, resampled, path, alternatives, .. } = predictor;
-    let out = outcome::model(py, solution, model)?;
+    let Predictor { mut models, solution, frequencies, resampled, path, alternatives, .. } = predictor;
+    let out = outcome::model(py, solution, models.swap_remove(0))?;
     out.set_item("lower_bound", beside.bound)?;
     if let Some(held) = beside.held {
         out.set_item("at_bounds", indices(py, held))?;
     }
-    out.set_item("frequencies", frequencies.into_pyarray(py))?;
-    if let Some(Resampled { frequencies, average }) = resampled {
+    evidence(&out, frequencies, alternatives)?;
+    if let Some(Resampled { frequencies, mut averages }) = resampled {
+        let average = averages.swap_remove(0);
         out.set_item("resampled_frequencies", frequencies.into_pyarray(py))?;
         out.set_item("average_support", indices(py, average.support))?;
         out.set_item("average_coef", average.coefficients.into_pyarray(py))?;
         out.set_item("average_intercept", average.intercept)?;
     }
-    let others = PyList::empty(py);
-    for other in alternatives {
-        others.append((indices(py, other.support), other.value))?;
-    }
-    out.set_item("alternatives", others)?;
     let steps = PyList::empty(py);
     for ((k, solution), model) in path.into_iter().zip(beside.path) {
         steps.append((k, outcome::model(py, solution, model)?))?;

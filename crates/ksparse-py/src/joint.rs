@@ -1,12 +1,13 @@
 //! Fits to survival times, classes, ordered or not, and several responses.
 
+use crate::choosing::{self, Comparison};
 use crate::design::Reading;
 use crate::error::to_py;
 use crate::options::{Constraint, Search};
 use crate::outcome::{self, Rows, indices};
 use crate::supervise::{Cell, supervise};
 use ksparse::loss::{Baseline, Survival, Ties};
-use ksparse::select::{self, CvProgress, JointProblem, JointValidation, Metric, Observed, Rule};
+use ksparse::select::{self, Choose, CvProgress, JointProblem, Metric, Observed, Predictor, Resampled};
 use ksparse::{Cancel, LinearModel, Solution};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -107,6 +108,16 @@ impl Beside {
     fn of(problem: &JointProblem, model: &LinearModel) -> ksparse::Result<Self> {
         Ok(Self { baselines: problem.baselines(model)?, thresholds: problem.thresholds(model)? })
     }
+
+    fn write(self, out: &Bound<'_, PyDict>, prefix: &str) -> PyResult<()> {
+        let py = out.py();
+        let list = PyList::empty(py);
+        for Baseline { times, hazard, reference } in self.baselines {
+            list.append((times.into_pyarray(py), hazard.into_pyarray(py), reference))?;
+        }
+        out.set_item(format!("{prefix}baselines"), list)?;
+        out.set_item(format!("{prefix}thresholds"), self.thresholds.into_pyarray(py))
+    }
 }
 
 /// Fits models of at most `k` columns beside those kept, one per output.
@@ -141,34 +152,25 @@ pub fn fit_joint<'py>(
     Ok(out)
 }
 
-/// Chooses k and the ridge by the splits, and fits the choice to all rows.
+/// Chooses k and the ridges by the splits, and fits the choice to all rows.
 #[pyfunction]
-#[pyo3(signature = (data, search, ks, alphas, splits, metric, rule, callback=None))]
-#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (data, search, comparison, splits, metric, callback=None))]
 pub fn choose_joint<'py>(
     py: Python<'py>,
     data: JointData<'py>,
     search: Search<'py>,
-    ks: Option<Vec<usize>>,
-    alphas: Option<Vec<f64>>,
+    comparison: Comparison,
     splits: Vec<Rows<'py>>,
     metric: Option<String>,
-    rule: &str,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = Cancel::new();
     let (held, solver, view) = (data.held()?, search.solver(&cancel)?, data.design.view()?);
     let constraint = search.constraint()?;
-    let validation = JointValidation {
-        ks,
-        lambdas: alphas,
-        keep: search.keep.clone(),
-        metric: metric.map(|name| Metric::by_name(&name)).transpose().map_err(to_py)?,
-        rule: Rule::by_name(rule).map_err(to_py)?,
-        cancel: cancel.clone(),
-    };
+    let metric = metric.map(|name| Metric::by_name(&name)).transpose().map_err(to_py)?;
+    let choose = Choose { metric, ..comparison.choose(&search, &cancel)? };
     let splits = outcome::splits(&splits)?;
-    let (chosen, beside, held) = supervise(py, search.threads, callback, &cancel, |watch| {
+    let (mut chosen, beside, of_average, held, steps) = supervise(py, search.threads, callback, &cancel, |watch| {
         let design = view.design()?;
         let problem = held.problem(&*design, &constraint);
         let mut report = |at: &CvProgress| {
@@ -176,31 +178,39 @@ pub fn choose_joint<'py>(
                 Cell { k: at.path.k, lambda: at.path.lambda, fold: at.fold, done: at.path.done, total: at.path.total };
             watch.ask(&at.path.solver, Some(cell))
         };
-        let chosen = validation.solve(&problem, &splits, &*solver, &mut report)?;
-        let beside = Beside::of(&problem, &chosen.models[0])?;
-        let held = problem.on_all_rows()?.held_back(chosen.lambda, &chosen.solution)?;
-        Ok((chosen, beside, held))
+        let chosen = choose.solve_joint(&problem, &splits, None, &*solver, &mut report)?;
+        let training = problem.on_all_rows()?;
+        let predictor = &chosen.predictors[0];
+        let beside = Beside::of(&problem, &predictor.models[0])?;
+        let average = predictor.resampled.as_ref().map(|resampled| Beside::of(&problem, &resampled.averages[0]));
+        let held = training.held_back(chosen.refit, &predictor.solution)?;
+        let steps: Vec<_> = predictor.path.iter().map(|(_, solution)| training.models(solution)).collect();
+        Ok((chosen, beside, average.transpose()?, held, steps))
     })?;
-    let cells = chosen.table.cells();
-    // Higher is better, as scikit-learn has it.
-    let sign = if chosen.table.metric().is_gain() { 1.0 } else { -1.0 };
-    let scores: Vec<Vec<f64>> = cells.iter().map(|cell| cell.scores.iter().map(|s| sign * s).collect()).collect();
-    let mean: Vec<f64> = cells.iter().map(|cell| sign * cell.mean).collect();
-    let index = cells.iter().position(|cell| (cell.k, cell.lambda) == (chosen.k, chosen.lambda));
-    let errors: Vec<f64> = cells.iter().map(|cell| cell.standard_error).collect();
-    let alphas: Vec<f64> = cells.iter().map(|cell| cell.lambda).collect();
-    let out = described(py, chosen.solution.clone(), chosen.models.clone(), beside)?;
+    let out = choosing::table(py, &chosen)?;
+    let Predictor { models, solution, frequencies, resampled, path, alternatives, .. } = chosen.predictors.remove(0);
+    let predictor = described(py, solution, models, beside)?;
     if let Some(held) = held {
-        out.set_item("at_bounds", indices(py, held))?;
+        predictor.set_item("at_bounds", indices(py, held))?;
     }
-    out.set_item("k", chosen.k)?;
-    out.set_item("alpha", chosen.lambda)?;
-    out.set_item("index", index)?;
-    out.set_item("ks", indices(py, cells.iter().map(|cell| cell.k).collect()))?;
-    out.set_item("alphas", alphas.into_pyarray(py))?;
-    out.set_item("mean", mean.into_pyarray(py))?;
-    out.set_item("std_error", errors.into_pyarray(py))?;
-    out.set_item("scores", PyArray2::from_vec2(py, &scores)?)?;
+    choosing::evidence(&predictor, frequencies, alternatives)?;
+    if let Some(Resampled { frequencies, averages }) = resampled {
+        predictor.set_item("resampled_frequencies", frequencies.into_pyarray(py))?;
+        rows(&predictor, "average_", &averages)?;
+    }
+    if let Some(beside) = of_average {
+        beside.write(&predictor, "average_")?;
+    }
+    let list = PyList::empty(py);
+    for ((k, solution), models) in path.into_iter().zip(steps) {
+        let step = PyList::empty(py);
+        for model in models {
+            step.append(outcome::model(py, solution.clone(), model)?)?;
+        }
+        list.append((k, step))?;
+    }
+    predictor.set_item("path", list)?;
+    out.set_item("predictors", PyList::new(py, [predictor])?)?;
     Ok(out)
 }
 
@@ -231,15 +241,17 @@ fn described<'py>(
     beside: Beside,
 ) -> PyResult<Bound<'py, PyDict>> {
     let out = outcome::solution(py, solution)?;
-    out.set_item("support", indices(py, models[0].support.clone()))?;
-    let rows: Vec<Vec<f64>> = models.iter().map(|model| model.coefficients.clone()).collect();
-    out.set_item("coef", PyArray2::from_vec2(py, &rows)?)?;
-    out.set_item("intercept", models.iter().map(|model| model.intercept).collect::<Vec<_>>().into_pyarray(py))?;
-    let list = PyList::empty(py);
-    for Baseline { times, hazard, reference } in beside.baselines {
-        list.append((times.into_pyarray(py), hazard.into_pyarray(py), reference))?;
-    }
-    out.set_item("baselines", list)?;
-    out.set_item("thresholds", beside.thresholds.into_pyarray(py))?;
+    rows(&out, "", &models)?;
+    beside.write(&out, "")?;
     Ok(out)
+}
+
+/// Models over the same columns: a row of coefficients per output.
+fn rows(out: &Bound<'_, PyDict>, prefix: &str, models: &[LinearModel]) -> PyResult<()> {
+    let py = out.py();
+    let coefficients: Vec<Vec<f64>> = models.iter().map(|model| model.coefficients.clone()).collect();
+    out.set_item(format!("{prefix}support"), indices(py, models[0].support.clone()))?;
+    out.set_item(format!("{prefix}coef"), PyArray2::from_vec2(py, &coefficients)?)?;
+    let intercepts: Vec<f64> = models.iter().map(|model| model.intercept).collect();
+    out.set_item(format!("{prefix}intercept"), intercepts.into_pyarray(py))
 }

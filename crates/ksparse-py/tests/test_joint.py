@@ -57,7 +57,15 @@ def test_finds_the_columns_and_chooses_them(estimator, chooser, make):
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     chosen = chooser(ks=range(5), alphas=[1e-3, 1e-2], cv=4, rule="1se").fit(X, y)
     assert set(chosen.support_) >= {2, 7} and chosen.k_ <= 3
-    assert len(chosen.cv_results_["params"]) == 10
+    # Five of each ridge, the model without columns once.
+    assert len(chosen.cv_results_["params"]) == 9
+    whole = chooser(cv=4, resamples=5).fit(X, y)
+    assert set(whole.support_) >= {2, 7} and whole.frequencies_[[2, 7]].min() > 0.5
+    paths = whole.path_ if isinstance(whole.path_, list) else [whole.path_]
+    assert len(paths) == whole.coef_.reshape(-1, X.shape[1]).shape[0] and whole.k_ in paths[0].ks
+    assert whole.select_alpha_ > 0 and {"param_alpha", "param_select_alpha"} <= set(whole.cv_results_)
+    together = chooser(cv=4, ensemble=True, resamples=5).fit(X, y)
+    assert together.support_.size >= whole.support_.size and together.score(X, y) > 0.6
     own = chooser(ks=[1, 2], cv=KFold(3, shuffle=True, random_state=1)).fit(X, y)
     assert own.cv_results_["split2_test_score"].shape == own.cv_results_["mean_test_score"].shape
     with pytest.raises(ValueError, match="scoring must be one of"):

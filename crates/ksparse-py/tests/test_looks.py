@@ -56,9 +56,14 @@ def test_pictures_of_several_classes_and_networks(regression):
     assert len(ksparse.plot_path(three.path_[:2])) == 2
     with pytest.raises(ValueError, match="3 paths"):
         ksparse.plot_path(three, ax=plt.subplots()[1])
+    jointly = ksparse.SparseMultinomialRegressionCV(ks=[1, 2, 3], alphas=[0.1]).fit(X, y)
+    assert [ax.get_title() for ax in ksparse.plot_path(jointly)] == ["class 0", "class 1", "class 2"]
+    both = ksparse.SparseMultiTaskRegressionCV(ks=[1, 2, 3], alphas=[0.1]).fit(X, X[:, :2] + X[:, 3:5])
+    assert [ax.get_title() for ax in ksparse.plot_path(both)] == ["response 0", "response 1"]
+    many = ksparse.SparseMultinomialRegressionCV(ks=[1, 2, 3], alphas=[0.1], cv=3).fit(X, np.arange(len(X)) % 9)
     for model, counted in (
         (ksparse.SparsePrecisionCV(ks=[0, 4, 8]).fit(X), "edges"),
-        (ksparse.SparseMultinomialRegressionCV(ks=[1, 2, 3], alphas=[0.1]).fit(X, y), "columns"),
+        (many, "columns"),
     ):
         ax = ksparse.plot_path(model)
         assert counted in ax.get_xlabel() and "score" in ax.get_ylabel()

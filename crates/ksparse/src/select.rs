@@ -29,13 +29,14 @@ mod scoring;
 mod sharded;
 mod splits;
 mod table;
+mod task;
 
 pub use choose::{Alternative, Choose, Chosen, Edge, Predictor, Refits};
 pub use concordance::concordance;
 pub use criteria::{Choice, Criterion, ln_binomial};
 pub use cv::{CrossValidation, CvProgress, Selection};
 pub use folds::{Deal, Folds};
-pub use joint::{JointProblem, JointSelection, JointTraining, JointValidation, Observed};
+pub use joint::{JointProblem, JointTraining, Observed};
 pub use metrics::{Metric, area_under_curve, classification_error, deviance, mean_squared_error};
 pub use problem::{Problem, Training};
 pub use resample::Resampled;

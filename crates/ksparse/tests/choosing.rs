@@ -67,14 +67,14 @@ fn the_chosen_model_is_as_good_as_a_fit_of_its_size() {
     assert!(predictor.selected.value <= 1.01 * direct.value, "{} {}", predictor.selected.value, direct.value);
     // The model is that support at its minimum under the other ridge.
     let refit = training.risk.reridged(chosen.refit).unwrap();
-    let point = training.start(&predictor.model);
+    let point = training.start(&predictor.models[0]);
     let mut gradient = vec![0.0; 401];
     refit.value_and_gradient(point.as_sparse(), &mut gradient);
     assert!(predictor.selected.support.iter().all(|&j| gradient[j].abs() < 1e-6));
-    assert_eq!(predictor.model.support.len(), chosen.k);
+    assert_eq!(predictor.models[0].support.len(), chosen.k);
     // Near ties are other supports of the same size, none of them better.
     for other in &predictor.alternatives {
-        assert!(other.support.len() == chosen.k && other.support != predictor.model.support);
+        assert!(other.support.len() == chosen.k && other.support != predictor.models[0].support);
         assert!(other.value >= predictor.selected.value - 1e-9);
     }
 }
@@ -166,7 +166,7 @@ fn several_problems_share_a_cell_and_any_split_will_do() {
     let go_on = &mut |_: &ksparse::select::CvProgress| ControlFlow::Continue(());
     let chosen = Choose::default().solve(&problems, &splits, None, &Auto::default(), go_on).unwrap();
     assert_eq!(chosen.predictors.len(), 3);
-    assert!(chosen.predictors.iter().all(|predictor| predictor.model.support.len() <= chosen.k));
+    assert!(chosen.predictors.iter().all(|predictor| predictor.models[0].support.len() <= chosen.k));
     // A score of one's own: the share of rows where the largest predictor is the class.
     let right = |split: usize, models: &[LinearModel]| {
         let z = models.iter().map(|model| model.predict(&data.design)).collect::<Result<Vec<_>>>()?;
@@ -174,7 +174,7 @@ fn several_problems_share_a_cell_and_any_split_will_do() {
         let rows = &splits[split].held_out;
         Ok(rows.iter().filter(|&&i| largest(i) == classes[i]).count() as f64 / rows.len() as f64)
     };
-    let by_own = Choose { metric: Metric::Auc, ..Choose::default() };
+    let by_own = Choose { metric: Some(Metric::Auc), ..Choose::default() };
     let chosen = by_own.solve(&problems, &splits, Some(&right), &Auto::default(), go_on).unwrap();
     let best = chosen.table.best();
     assert!(chosen.table.cells().iter().all(|cell| cell.mean <= best.mean + 1e-9) && best.mean > 0.5);
@@ -196,7 +196,7 @@ fn bad_input_is_told_what_to_do() {
     let blocks: Vec<usize> = (0..n).map(|i| i / 3).collect();
     assert!(message(&Choose::default(), blocks).contains("only one class to train on: stratify the folds"));
     let halves: Vec<usize> = (0..n).map(|i| if i < 9 { i % 2 } else { 2 }).collect();
-    let auc = Choose { metric: Metric::Auc, ..Choose::default() };
+    let auc = Choose { metric: Some(Metric::Auc), ..Choose::default() };
     assert!(message(&auc, halves.clone()).contains("holds out one class only, which leaves its auc undefined"));
     let none = Choose { ks: Some(Vec::new()), ..Choose::default() };
     assert!(matches!(
@@ -273,7 +273,7 @@ fn halves_of_the_rows_say_what_is_stable() {
     assert!(data.support.iter().all(|&j| resampled.frequencies[j] > 0.9), "{:?}", resampled.frequencies);
     let selected: f64 = resampled.frequencies.iter().sum();
     assert!((selected - chosen.k as f64).abs() < 1e-9, "every half selects k columns: {selected}");
-    let average = &resampled.average;
+    let average = &resampled.averages[0];
     let union: Vec<usize> = (0..60).filter(|&j| resampled.frequencies[j] > 0.0).collect();
     assert_eq!(average.support, union);
     let strong = average.coefficients.iter().zip(&average.support).filter(|(x, _)| x.abs() > 0.5);
@@ -297,6 +297,6 @@ fn halves_of_a_rare_class_keep_it() {
     let problem = Problem::new(&data.design, &rare, &loss);
     let folds = Folds::stratified(&rare, 2, 0).unwrap();
     let chosen = choose(&Choose { resamples: 10, ..Choose::default() }, &problem, &folds).unwrap();
-    let average = &chosen.predictors[0].resampled.as_ref().unwrap().average;
+    let average = &chosen.predictors[0].resampled.as_ref().unwrap().averages[0];
     assert!(average.intercept.is_finite() && average.coefficients.iter().all(|x| x.is_finite()));
 }

@@ -3,9 +3,7 @@
 use ksparse::design::Dense;
 use ksparse::loss::{Logistic, Loss, Squared};
 use ksparse::objective::Bounds;
-use ksparse::select::{
-    Choose, CrossValidation, Folds, JointProblem, JointValidation, Metric, Observed, Problem, Refits, Rule,
-};
+use ksparse::select::{Choose, CrossValidation, Folds, JointProblem, Metric, Observed, Problem, Refits, Rule};
 use ksparse::simulate::{self, Correlation, Simulated};
 use ksparse::sparsity::Partition;
 use ksparse::{Auto, Grid, LinearModel, Solver, Threads};
@@ -95,7 +93,7 @@ fn check_bounds(loss: &dyn Loss, y: &[f64], x: &Dense, lower: f64, upper: f64, s
     solved.solve(&[problem], &folds.splits(), Some(&own), &Auto::default(), go_on).unwrap();
     let chosen = solved.fit(&problem, &folds, &Auto::default()).unwrap();
     assert!(chosen.k > 0 && chosen.model().coefficients.iter().all(within), "{:?}", chosen.model());
-    assert!(chosen.predictors[0].resampled.as_ref().unwrap().average.coefficients.iter().all(within));
+    assert!(chosen.predictors[0].resampled.as_ref().unwrap().averages[0].coefficients.iter().all(within));
     // As good as a fit of that size under the ridge that selects.
     let training = problem.on_all_rows().unwrap();
     let direct = Auto::default().fit(&*training.objective(chosen.lambda).unwrap(), &problem.sparsity(chosen.k, &[]));
@@ -150,13 +148,14 @@ fn classes_and_paths_keep_to_bounds_as_well() {
     let bounds = Bounds::new(vec![-0.3; 6], vec![0.4; 6]).unwrap();
     let observed = Observed::Classes { of: &of, count: 3 };
     let problem = JointProblem { bounds: Some(&bounds), standardize: true, ..JointProblem::new(x, observed) };
-    let validation = JointValidation { metric: Some(Metric::Error), ..JointValidation::default() };
-    let chosen = validation.fit(&problem, &problem.folds(3, 1).unwrap(), &Auto::default()).unwrap();
-    let coefficients = || chosen.models.iter().flat_map(|model| &model.coefficients);
-    assert!(coefficients().all(|w| (-0.3 - 1e-9..=0.4 + 1e-9).contains(w)), "{:?}", chosen.models);
+    let choose = Choose { metric: Some(Metric::Error), ..Choose::default() };
+    let chosen = choose.fit_joint(&problem, &problem.folds(3, 1).unwrap(), &Auto::default()).unwrap();
+    let (models, solution) = (&chosen.predictors[0].models, &chosen.predictors[0].solution);
+    let coefficients = || models.iter().flat_map(|model| &model.coefficients);
+    assert!(coefficients().all(|w| (-0.3 - 1e-9..=0.4 + 1e-9).contains(w)), "{models:?}");
     let training = problem.on_all_rows().unwrap();
-    let held = training.held_back(chosen.lambda, &chosen.solution).unwrap().unwrap();
-    assert!(held.iter().all(|j| chosen.models[0].support.contains(j)) && held.windows(2).all(|w| w[0] < w[1]));
+    let held = training.held_back(chosen.refit, solution).unwrap().unwrap();
+    assert!(held.iter().all(|j| models[0].support.contains(j)) && held.windows(2).all(|w| w[0] < w[1]));
     let too_few = Bounds::nonnegative(5);
     let wrong = JointProblem { bounds: Some(&too_few), ..problem };
     assert!(wrong.on_all_rows().is_err());

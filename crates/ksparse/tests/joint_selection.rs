@@ -1,8 +1,8 @@
 //! The choice of k for survival times, classes and several responses; concordance by counting pairs.
 
 use crate::common::{Table, assert_close, normal, rng};
-use ksparse::loss::Survival;
-use ksparse::select::{JointProblem, JointValidation, Metric, Observed, Rule, concordance};
+use ksparse::loss::{Logistic, Survival};
+use ksparse::select::{Choose, Chosen, JointProblem, Metric, Observed, Predictor, Problem, Refits, Rule, concordance};
 use ksparse::{Auto, LinearModel, Solver, Threads};
 use rand::Rng;
 
@@ -71,6 +71,14 @@ fn concordance_counts_pairs() {
     assert!(concordance(&z, &censored).unwrap_err().to_string().contains("fewer folds"));
 }
 
+/// All but the seconds that searches took.
+fn same(a: &Chosen, b: &Chosen) -> bool {
+    let (one, other) = (&a.predictors[0], &b.predictors[0]);
+    let values = |of: &Predictor| of.path.iter().map(|(k, at)| (*k, at.value)).collect::<Vec<_>>();
+    let models = one.models == other.models && one.resampled == other.resampled;
+    a.table == b.table && models && one.frequencies == other.frequencies && values(one) == values(other)
+}
+
 #[test]
 fn cross_validation_finds_the_columns_that_matter() {
     let data = data(150, 12, 2);
@@ -79,21 +87,100 @@ fn cross_validation_finds_the_columns_that_matter() {
         for standardize in [false, true] {
             let problem = JointProblem { standardize, ..JointProblem::new(&design, observed) };
             let folds = problem.folds(4, 1).unwrap();
-            let validation = JointValidation {
+            let every_cell = Choose {
                 ks: Some((0..=5).collect()),
                 lambdas: Some(vec![0.01, 1e-4]),
+                refits: Refits::Same,
                 rule: Rule::OneStandardError,
-                ..JointValidation::default()
+                thorough: true,
+                ..Choose::default()
             };
-            let run = || validation.fit(&problem, &folds, &Auto::default()).unwrap();
+            let run = || every_cell.fit_joint(&problem, &folds, &Auto::default()).unwrap();
             let chosen = run();
-            assert_eq!((chosen.k, &chosen.models[0].support), (2, &vec![2, 5]), "{what}");
-            assert_eq!(chosen.table.cells().len(), 12);
+            assert_eq!((chosen.k, &chosen.model().support), (2, &vec![2, 5]), "{what}");
+            assert_eq!(chosen.table.cells().len(), 11, "{what}: five under each ridge, and none at all");
             let again = Threads::new(1).unwrap().run(run);
-            assert_eq!(chosen.table, again.table, "{what}: the number of threads");
-            let automatic = JointValidation::default().fit(&problem, &folds, &Auto::default()).unwrap();
-            assert!(automatic.models[0].support.contains(&2) && automatic.models[0].support.contains(&5), "{what}");
+            assert!(same(&chosen, &again), "{what}: the number of threads");
         }
+    }
+}
+
+/// The quick search of a choice, two ridges, and what comes with a choice.
+#[test]
+fn what_is_chosen_without_a_word_is_a_whole_answer() {
+    let data = data(150, 40, 2);
+    let design = data.x.dense();
+    for (what, observed) in data.observed() {
+        let problem = JointProblem { standardize: true, ..JointProblem::new(&design, observed) };
+        let folds = problem.folds(4, 1).unwrap();
+        let choose = Choose { resamples: 6, ..Choose::default() };
+        let run = || choose.fit_joint(&problem, &folds, &Auto::default()).unwrap();
+        let chosen = Threads::new(1).unwrap().run(run);
+        assert!(same(&chosen, &Threads::new(2).unwrap().run(run)), "{what}: the number of threads");
+        let (predictor, outputs) = (&chosen.predictors[0], problem.outputs());
+        assert_eq!((predictor.models.len(), predictor.frequencies.len()), (outputs, 40));
+        let support = &chosen.model().support;
+        assert!(support.len() <= chosen.k && support.contains(&2) && support.contains(&5), "{what}: {support:?}");
+        assert!([2, 5].iter().all(|&j| predictor.frequencies[j] == 1.0), "{what}");
+        assert!(predictor.models.iter().all(|model| model.support == *support));
+        let resampled = predictor.resampled.as_ref().unwrap();
+        assert_eq!(resampled.averages.len(), outputs);
+        assert!(resampled.frequencies[2] == 1.0 && resampled.averages[0].support.contains(&5), "{what}");
+        // The chosen cell is solved in full under the ridge that selects, and refitted to the end under the other.
+        let training = problem.on_all_rows().unwrap();
+        let selecting = training.objective(chosen.lambda).unwrap();
+        let direct = Auto::default().fit(&*selecting, &problem.sparsity(chosen.k, &[])).unwrap();
+        assert!(predictor.selected.value <= direct.value + 1e-9 * direct.value.abs(), "{what}");
+        let refitting = training.objective(chosen.refit).unwrap();
+        let keep = problem.sparsity(0, support);
+        let again = Auto::default().fit(&*refitting, &keep).unwrap();
+        assert_close(what, &[predictor.solution.value], &[again.value], 1e-9);
+        assert_eq!(training.models(&predictor.solution), predictor.models);
+        // f on the path never rises, and the path has every k compared.
+        assert!(predictor.path.windows(2).all(|w| w[1].1.value <= w[0].1.value + 1e-12), "{what}");
+        assert!(predictor.path.iter().any(|(k, solution)| *k == chosen.k && *solution == predictor.selected));
+        for other in &predictor.alternatives {
+            assert!(other.support.len() == support.len() && other.support.windows(2).all(|w| w[0] < w[1]), "{what}");
+        }
+    }
+}
+
+/// Two classes are those of the logistic loss: rows of W of opposite signs and half the size, under half the ridge.
+#[test]
+fn two_classes_are_chosen_among_as_labels_are() {
+    let data = data(150, 20, 5);
+    let design = data.x.dense();
+    let labels: Vec<f64> = data.classes.iter().map(|&class| if class == 0 { -1.0 } else { 1.0 }).collect();
+    let two: Vec<usize> = labels.iter().map(|&y| usize::from(y > 0.0)).collect();
+    let joint = JointProblem::new(&design, Observed::Classes { of: &two, count: 2 });
+    let loss = Logistic::default();
+    let problem = Problem::new(&design, &labels, &loss);
+    let folds = problem.folds(4, 1).unwrap();
+    let (lambdas, ks) = (vec![0.02, 0.002], vec![0, 1, 2, 3]);
+    let choose = Choose { ks: Some(ks), refits: Refits::Same, thorough: true, ..Choose::default() };
+    let halved = Choose { lambdas: Some(lambdas.clone()), ..choose.clone() };
+    let of_labels = halved.fit(&problem, &folds, &Auto::default()).unwrap();
+    let doubled = Choose { lambdas: Some(lambdas.iter().map(|l| 2.0 * l).collect()), ..choose };
+    let of_classes = doubled.fit_joint(&joint, &folds, &Auto::default()).unwrap();
+    assert_eq!((of_labels.k, &of_labels.model().support), (of_classes.k, &of_classes.model().support));
+    for (one, other) in of_labels.table.cells().iter().zip(of_classes.table.cells()) {
+        assert_close("scores", &one.scores, &other.scores, 1e-5);
+    }
+    let of_second: Vec<f64> = of_classes.predictors[0].models[1].coefficients.iter().map(|w| 2.0 * w).collect();
+    assert_close("coefficients", &of_second, &of_labels.model().coefficients, 1e-5);
+}
+
+/// Once the time is up what was scored by then decides; there is always the model without columns.
+#[test]
+fn a_choice_that_is_cut_short_has_an_answer() {
+    let data = data(150, 40, 2);
+    let design = data.x.dense();
+    for (what, observed) in data.observed() {
+        let problem = JointProblem::new(&design, observed);
+        let folds = problem.folds(3, 1).unwrap();
+        let choose = Choose { time_limit: Some(std::time::Duration::ZERO), ..Choose::default() };
+        let chosen = choose.fit_joint(&problem, &folds, &Auto::default()).unwrap();
+        assert_eq!((chosen.k, chosen.model().support.len()), (0, 0), "{what}");
     }
 }
 
@@ -134,13 +221,14 @@ fn the_deviance_of_survival_times_is_a_difference() {
     let observed = Observed::Survival(Survival::new(&data.time, &data.event));
     let problem = JointProblem::new(&design, observed);
     let folds = problem.folds(4, 0).unwrap();
-    let validation = JointValidation {
+    let choose = Choose {
         ks: Some(vec![0, 2, 6]),
         lambdas: Some(vec![1e-3]),
+        refits: Refits::Same,
         metric: Some(Metric::Deviance),
-        ..JointValidation::default()
+        ..Choose::default()
     };
-    let chosen = validation.fit(&problem, &folds, &Auto::default()).unwrap();
+    let chosen = choose.fit_joint(&problem, &folds, &Auto::default()).unwrap();
     let means: Vec<f64> = chosen.table.cells().iter().map(|cell| cell.mean).collect();
     assert!(means[1] < 0.9 * means[0], "{means:?}");
     let censored = vec![false; 80];

@@ -4,7 +4,7 @@ use crate::common::{Table, assert_close, block, every_solver, gradient, normal, 
 use ksparse::loss::{JointLoss, Ordinal};
 use ksparse::objective::JointRisk;
 use ksparse::restricted::{InnerOptions, minimise};
-use ksparse::select::{JointProblem, JointValidation, Metric, Observed};
+use ksparse::select::{Choose, JointProblem, Metric, Observed};
 use ksparse::{Auto, Objective, Solver, SparseRef, Sparsity, Threads};
 use rand::Rng;
 
@@ -189,18 +189,17 @@ fn the_choice_of_k_finds_the_columns_and_threads_change_no_bit() {
     let x = data.x.dense();
     let problem = JointProblem::new(&x, Observed::Ordered { of: &data.classes, count: CLASSES });
     let folds = problem.folds(4, 1).unwrap();
-    let validation = JointValidation { ks: Some((0..=4).collect()), ..JointValidation::default() };
-    let fit = || validation.fit(&problem, &folds, &Auto::default()).unwrap();
+    let choose = Choose { ks: Some((0..=4).collect()), ..Choose::default() };
+    let fit = || choose.fit_joint(&problem, &folds, &Auto::default()).unwrap();
     let chosen = [1, 3].map(|threads| Threads::new(threads).unwrap().run(fit));
-    assert!(chosen[0].models[0].support.contains(&1) && chosen[0].models[0].support.contains(&10));
-    for other in &chosen[1..] {
-        assert_eq!((&other.models, other.lambda), (&chosen[0].models, chosen[0].lambda));
-        assert_eq!(other.table, chosen[0].table);
-    }
+    assert!(chosen[0].model().support.contains(&1) && chosen[0].model().support.contains(&10));
+    assert_eq!(chosen[1].table, chosen[0].table);
+    assert_eq!(chosen[1].predictors[0].models, chosen[0].predictors[0].models);
+    let models = &chosen[0].predictors[0].models;
     let rows: Vec<usize> = (0..200).collect();
-    let error = problem.score(Metric::Error, &chosen[0].models, &rows, &rows).unwrap();
+    let error = problem.score(Metric::Error, models, &rows, &rows).unwrap();
     assert!(error < 0.5, "{error}");
-    assert_eq!(problem.thresholds(&chosen[0].models[0]).unwrap().len(), CLASSES - 1);
+    assert_eq!(problem.thresholds(&models[0]).unwrap().len(), CLASSES - 1);
 }
 
 #[test]

@@ -22,15 +22,8 @@ cv.ksparse.default <- function(x, y, k = NULL, lambda = NULL, lambda.refit = NUL
                      refit = check_ridges(lambda.refit, "lambda.refit"),
                      nfolds = if (!is.null(nfolds)) check_count(nfolds, "nfolds", 2),
                      foldid = check_foldid(foldid, problem$n), metric = check_measure(type.measure, problem$family),
-                     rule = check_rule(rule, problem$joint), resamples = check_count(resamples, "resamples", 0),
+                     rule = check_rule(rule), resamples = check_count(resamples, "resamples", 0),
                      rows = as.double(problem$n))
-  if (comparison$resamples > 0 && problem$joint) {
-    complain("`resamples` are not fitted for family = \"", problem$family, "\": leave them out")
-  }
-  if (!is.null(comparison$refit) && problem$joint) {
-    complain("`lambda.refit` is a second ridge, which is not chosen for family = \"", problem$family,
-             "\": leave it out")
-  }
   found <- if (problem$joint) core_choose_joint(problem$core, search$core, comparison)
            else core_choose(problem$core, search$core, comparison)
   choice_of(found, problem, search, match.call(), check_flag(model, "model"))
@@ -96,8 +89,8 @@ check_measure <- function(measure, family) {
 
 rules <- c("best", "lean", "1se")
 
-check_rule <- function(rule, joint) {
-  if (is.null(rule)) return(if (joint) "best" else "lean")
+check_rule <- function(rule) {
+  if (is.null(rule)) return("lean")
   if (!is.character(rule) || length(rule) != 1L || !rule %in% rules) {
     complain("`rule` is ", shown(rule), ", but must be one of ", shown_choices(rules))
   }

@@ -265,7 +265,7 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
         loss: &args.loss,
         device: &args.device,
         choice: match args.k {
-            FitK::Auto => joint::fit::Choice::automatic(),
+            FitK::Auto => joint::fit::Choice::automatic(args.solver.time_limit()),
             FitK::Given(k) => joint::fit::Choice::Given(k),
         },
         solver,

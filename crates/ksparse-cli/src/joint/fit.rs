@@ -7,6 +7,7 @@ use crate::args::device::DeviceArgs;
 use crate::args::loss::LossArgs;
 use crate::args::parse::Words;
 use crate::args::survival::SurvivalArgs;
+use crate::choosing::warn;
 use crate::data::Data;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
@@ -17,11 +18,11 @@ use crate::progress::Watcher;
 use crate::report::count;
 use crate::screen::Screen;
 use ksparse::loss::JOINT_RIDGE;
-use ksparse::select::{CvTable, Deal, JointProblem, JointValidation, Metric, Rule};
+use ksparse::select::{Choose, Chosen, Deal, JointProblem, Metric, Refits, Rule};
 use ksparse::{LinearModel, Solution, Solver};
 use ksparse_io::joint_model::{FORMAT, JointModel, OrdinalPart, Row, SurvivalPart, VERSION};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What was asked for.
 pub struct Request<'a> {
@@ -49,13 +50,14 @@ pub enum Choice {
         folds: Option<Deal>,
         metric: Option<Metric>,
         rule: Rule,
+        time_limit: Option<Duration>,
     },
 }
 
 impl Choice {
     /// k and the ridge by cross-validation over ranges that suit the data.
-    pub fn automatic() -> Self {
-        Self::Compared { ks: None, lambdas: None, folds: None, metric: None, rule: Rule::Best }
+    pub fn automatic(time_limit: Option<Duration>) -> Self {
+        Self::Compared { ks: None, lambdas: None, folds: None, metric: None, rule: Rule::Lean, time_limit }
     }
 }
 
@@ -73,7 +75,8 @@ struct Found {
     models: Vec<LinearModel>,
     k: usize,
     lambda: f64,
-    table: Option<CvTable>,
+    /// What it was chosen among.
+    chosen: Option<Chosen>,
 }
 
 pub fn run(request: &Request, screen: Screen) -> Result<()> {
@@ -131,6 +134,7 @@ pub fn run(request: &Request, screen: Screen) -> Result<()> {
         created_by: concat!("ksparse ", env!("CARGO_PKG_VERSION")).to_string(),
         loss: request.task.loss().to_string(),
         lambda: found.lambda,
+        select_lambda: found.chosen.as_ref().map(|chosen| chosen.lambda).filter(|lambda| *lambda != found.lambda),
         k: found.k,
         solver: request.solver.name().to_string(),
         status: found.solution.status.code().to_string(),
@@ -151,11 +155,11 @@ pub fn run(request: &Request, screen: Screen) -> Result<()> {
         return written;
     }
     let text = match request.json {
-        true => report::json(&model, &found.solution, found.table.as_ref(), times),
+        true => report::json(&model, &found.solution, found.chosen.as_ref(), times),
         false => {
             let shape = format!("{}, read in {}", request.data.shape(), crate::report::seconds(times.read));
             let path = request.output.as_deref().filter(|_| written.is_ok());
-            report::table(&model, &found.solution, found.table.as_ref(), times, &shape, path, screen.verbose)
+            report::table(&model, &found.solution, found.chosen.as_ref(), times, &shape, path, screen.verbose)
         }
     };
     screen.print(&text).and(written)
@@ -173,31 +177,33 @@ fn one(request: &Request, problem: &JointProblem, k: usize, keep: &[usize], scre
     let watcher = Watcher::spinner(screen, request.solver.name()).over(problem.design.ncols(), problem.outputs());
     let solve = || request.solver.solve(&*objective, &sparsity, None, &mut |at| watcher.iteration(at));
     let solution = interrupt::listening(solve)?;
-    Ok(Found { models: training.models(&solution), solution, k, lambda, table: None })
+    Ok(Found { models: training.models(&solution), solution, k, lambda, chosen: None })
 }
 
 fn compared(request: &Request, problem: &JointProblem, keep: &[usize], screen: Screen) -> ksparse::Result<Found> {
-    let Choice::Compared { ks, lambdas, folds, metric, rule } = &request.choice else {
+    let Choice::Compared { ks, lambdas, folds, metric, rule, time_limit } = &request.choice else {
         return Err(ksparse::Error::Cancelled);
     };
-    let units = problem.units(keep);
-    let at_most = |ks: &Vec<usize>| {
-        let mut ks: Vec<usize> = ks.iter().map(|&k| k.min(units)).collect();
-        ks.dedup();
-        ks
-    };
-    let validation = JointValidation {
-        ks: ks.as_ref().map(at_most),
-        lambdas: lambdas.clone().or(request.loss.lambda.map(|lambda| vec![lambda])),
+    // As for other targets: given ridges serve both ends, and every cell is solved in full under them.
+    let lambdas = lambdas.clone().or(request.loss.lambda.map(|lambda| vec![lambda]));
+    let choose = Choose {
+        ks: ks.clone(),
+        refits: if lambdas.is_some() { Refits::Same } else { Refits::FromData },
+        thorough: request.solver.name() != "auto" || lambdas.is_some(),
+        lambdas,
         keep: keep.to_vec(),
         metric: *metric,
         rule: *rule,
+        time_limit: *time_limit,
         cancel: interrupt::token(),
+        ..Choose::default()
     };
     let folds = problem.folds(folds.unwrap_or(Deal::of(problem.design.nrows())), request.seed)?;
     let watcher = Watcher::spinner(screen, "cross-validation");
-    let solve = || validation.solve(problem, &folds.splits(), request.solver, &mut |at| watcher.fold(at));
+    let solve = || choose.solve_joint(problem, &folds.splits(), None, request.solver, &mut |at| watcher.fold(at));
     let chosen = interrupt::listening(solve)?;
-    let (k, lambda, table) = (chosen.k, chosen.lambda, Some(chosen.table));
-    Ok(Found { solution: chosen.solution, models: chosen.models, k, lambda, table })
+    drop(watcher);
+    warn(&chosen, screen);
+    let (solution, models) = (chosen.predictors[0].solution.clone(), chosen.predictors[0].models.clone());
+    Ok(Found { solution, models, k: chosen.k, lambda: chosen.refit, chosen: Some(chosen) })
 }

@@ -2,9 +2,9 @@
 
 use crate::outcome::{Times, in_words};
 use crate::report::{self, Facts, Table, count, seconds, significant};
-use crate::screen::{bold, dim};
+use crate::screen::{bold, dim, green};
 use ksparse::Solution;
-use ksparse::select::CvTable;
+use ksparse::select::{Chosen, CvCell, CvTable};
 use ksparse_io::joint_model::{JointModel, OrdinalPart, Row};
 use serde::Serialize;
 use std::fmt::Write;
@@ -19,6 +19,8 @@ struct FitJson<'a> {
     objective: f64,
     loss: &'a str,
     lambda: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    select_lambda: Option<f64>,
     k: usize,
     solver: &'a str,
     outputs: &'a [String],
@@ -47,6 +49,8 @@ struct FitJson<'a> {
 struct Score {
     k: usize,
     lambda: f64,
+    /// The ridge its coefficients were fitted under.
+    refit_lambda: f64,
     metric: &'static str,
     mean: f64,
     standard_error: f64,
@@ -54,9 +58,10 @@ struct Score {
 
 fn scores(table: &CvTable) -> Vec<Score> {
     let metric = table.metric().name();
-    let score = |cell: &ksparse::select::CvCell| Score {
+    let score = |cell: &CvCell| Score {
         k: cell.k,
         lambda: cell.lambda,
+        refit_lambda: cell.refit,
         metric,
         mean: cell.mean,
         standard_error: cell.standard_error,
@@ -65,12 +70,13 @@ fn scores(table: &CvTable) -> Vec<Score> {
 }
 
 /// For machines.
-pub fn json(model: &JointModel, solution: &Solution, table: Option<&CvTable>, times: Times) -> String {
+pub fn json(model: &JointModel, solution: &Solution, chosen: Option<&Chosen>, times: Times) -> String {
     let of = |c: usize| model.coefficients.iter().map(|row| row.values[c]).collect();
     report::json(&FitJson {
         objective: model.objective,
         loss: &model.loss,
         lambda: model.lambda,
+        select_lambda: model.select_lambda,
         k: model.k,
         solver: &model.solver,
         outputs: &model.outputs,
@@ -83,7 +89,7 @@ pub fn json(model: &JointModel, solution: &Solution, table: Option<&CvTable>, ti
         iterations: solution.iterations,
         refits: solution.refits,
         status: &model.status,
-        scores: table.map(scores),
+        scores: chosen.map(|chosen| scores(&chosen.table)),
         seconds: times.fit,
         read_seconds: times.read,
         n: model.n,
@@ -95,7 +101,7 @@ pub fn json(model: &JointModel, solution: &Solution, table: Option<&CvTable>, ti
 pub fn table(
     model: &JointModel,
     solution: &Solution,
-    scores: Option<&CvTable>,
+    chosen: Option<&Chosen>,
     times: Times,
     data: &str,
     written: Option<&Path>,
@@ -109,17 +115,30 @@ pub fn table(
     if let Some(path) = written {
         facts.add("model", path.display().to_string());
     }
-    if let Some(scores) = scores {
-        let mut table = Table::new(&["k", "lambda", scores.metric().name(), "+/-"]);
-        for cell in scores.cells() {
-            let numbers = [cell.lambda, cell.mean, cell.standard_error].map(significant);
-            table.row(std::iter::once(cell.k.to_string()).chain(numbers).collect());
-        }
-        table.lines().iter().for_each(|line| text.push_str(&format!("\n{line}")));
+    if let Some(chosen) = chosen {
+        let lines = compared(chosen);
+        lines.iter().for_each(|line| text.push_str(&format!("\n{line}")));
         text.push('\n');
     }
     let _ = write!(text, "\n{facts}");
     text
+}
+
+/// The best score of every k, the chosen one marked.
+fn compared(chosen: &Chosen) -> Vec<String> {
+    let mut table = Table::new(&["k", "selected under", "lambda", chosen.table.metric().name(), "+/-"]);
+    let mut ks: Vec<usize> = chosen.table.cells().iter().map(|cell| cell.k).collect();
+    ks.sort_unstable();
+    ks.dedup();
+    for cell in ks.iter().filter_map(|&k| chosen.cell(k)) {
+        let numbers = [cell.lambda, cell.refit, cell.mean, cell.standard_error].map(significant);
+        table.row(std::iter::once(cell.k.to_string()).chain(numbers).collect());
+    }
+    let mut lines = table.lines();
+    if let Some(place) = ks.iter().position(|&k| k == chosen.k).filter(|place| place + 1 < lines.len()) {
+        lines[place + 1] = green(&format!("{}  <- chosen", lines[place + 1]));
+    }
+    lines
 }
 
 /// What a model file knows of its fit.
@@ -137,6 +156,9 @@ pub fn facts(model: &JointModel) -> Facts {
     }
     facts.add("k", format!("{} ({})", model.k, count(model.coefficients.len(), "column")));
     facts.add("lambda", significant(model.lambda));
+    if let Some(lambda) = model.select_lambda {
+        facts.add("selected", format!("under lambda = {}", significant(lambda)));
+    }
     let of = if model.standardized { " (of the standardised columns)" } else { "" };
     facts.add("objective", format!("{}{of}", significant(model.objective)));
     facts.add("solver", model.solver.clone());

@@ -140,14 +140,9 @@ class JointModel(Solution, total=False):
     baselines: list[tuple[Floats, Floats, float]]
     at_bounds: Indices
     thresholds: Floats
-    k: int
-    alpha: float
-    index: int
-    ks: Indices
-    alphas: Floats
-    mean: Floats
-    std_error: Floats
-    scores: Floats
+    frequencies: Floats
+    alternatives: list[tuple[Indices, float]]
+    path: list[tuple[int, list[Model]]]
 
 class Network(Solution):
     precision: Floats
@@ -183,6 +178,21 @@ class Chosen(TypedDict):
     splits: Indices
     edges: list[str]
     predictors: list[Predictor]
+
+class JointChosen(TypedDict):
+    k: int
+    alpha: float
+    select_alpha: float
+    index: int
+    ks: Indices
+    alphas: Floats
+    select_alphas: Floats
+    mean: Floats
+    std_error: Floats
+    scores: Floats
+    splits: Indices
+    edges: list[str]
+    predictors: list[JointModel]
 
 class Choice(TypedDict):
     index: int
@@ -229,13 +239,11 @@ def fit_joint(
 def choose_joint(
     data: JointData,
     search: Search,
-    ks: Sequence[int] | None,
-    alphas: Sequence[float] | None,
+    comparison: Comparison,
     splits: Sequence[tuple[Indices, Indices]],
     metric: str | None,
-    rule: str,
     callback: Callback | None = None,
-) -> JointModel: ...
+) -> JointChosen: ...
 def concordance(
     z: Floats,
     time: Floats,

@@ -252,7 +252,8 @@ class SparseCoxRegression(_Cox, JointFit):
 @documented
 @parameters
 class SparseCoxRegressionCV(JointCrossValidated, _Cox):
-    """Cox regression of survival times with at most k coefficients, k and alpha chosen by cross-validation.
+    """Cox regression of survival times with at most k coefficients, k and the ridges chosen by
+    cross-validation.
 
     The objective is that of `SparseCoxRegression`.
 

@@ -205,7 +205,7 @@ notes_ : list of str
     Ends of the ranges compared at which the choice lies.
 path_ : PathResult
     For every k compared, what the quick search finds on all rows under `select_alpha_`; the chosen one solved in full
-    (a list of them, one per class, for three classes and more)."""
+    (a list of them, one per class or response, for three classes and more and for several responses)."""
 
 
 LEVELS = """levels : array-like or None, default=None
@@ -215,30 +215,14 @@ TIES = """ties : {'efron', 'breslow'}, default='efron'
     What to do where several events share a time: take them out of the risk set one after the other, each as an even
     share of all of them, or not at all."""
 
-JOINT_CV = """ks : array-like or None, default=None
-    The k to compare (ints or shares of the columns). None is from the data: 0 to 8, then geometrically up to 32.
-alphas : array-like or None, default=None
-    The ridges to compare. None is from the data: multiples of the typical curvature of a column.
-cv : int, splitter, iterable or None, default=None
+#: Where a choice for more than a number per row differs from other choices.
+JOINT_CV = """cv : int, splitter, iterable or None, default=None
     How rows are split: a number of folds, a splitter of scikit-learn, or pairs of training and test rows. Folds of a
     number are shuffled by `random_state`, with even shares of classes and of events. None is 5 folds dealt 3
     times below 250 rows, 5 folds, or 3 from 1000 rows on.
 scoring : str or None, default=None
     What is measured on the rows held out. Survival times: 'concordance' (None), or 'deviance', what they add to twice
-    the mean partial log-likelihood of the others. Classes: 'deviance' (None) or 'error'. Responses: 'mse' (None).
-rule : {'best', 'lean', '1se'}, default='best'
-    'best' takes the cell with the best mean score, '1se' the smallest k (then the largest ridge) within one standard
-    error of it, 'lean' the smallest k within a tenth of one, scores smoothed over neighbouring k."""
-
-JOINT_CV_ATTRIBUTES = """k_ : int
-    The k chosen.
-alpha_ : float
-    The ridge chosen.
-best_score_ : float
-    The mean score of the choice; higher is better, so that deviances and errors are negative.
-cv_results_ : dict of ndarray
-    For each cell: params, param_k, param_alpha, mean_test_score, std_test_score, rank_test_score, std_error (of the
-    mean) and split0_test_score, split1_test_score, ..."""
+    the mean partial log-likelihood of the others. Classes: 'deviance' (None) or 'error'. Responses: 'mse' (None)."""
 
 #: Attributes of fits for which no lower bound is known.
 UNBOUNDED = ("lower_bound_", "dual_gap_", "dual_vector_")
@@ -260,6 +244,11 @@ def _entries(text: str, wanted: Callable[[str], bool]) -> list[str]:
     return lines
 
 
+def _joint_choice() -> list[str]:
+    """The parameters of a choice for more than a number per row."""
+    return [*_entries(CV, lambda name: name not in ("cv", "scoring")), JOINT_CV]
+
+
 def documented(cls: Class) -> Class:
     """Fills {parameters} and {attributes} in the docstring of an estimator, at the indentation they stand at."""
     taken = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
@@ -275,8 +264,8 @@ def documented(cls: Class) -> Class:
     coefficients = [CLASSES] if classes else [] if joint else [NUMBERS]
     attributes = [*coefficients, ATTRIBUTES]
     if "ks" in defaults:
-        parameters = [JOINT_CV if joint else CV, *own, *common, CERTIFY, VERBOSE]
-        attributes = [*coefficients, JOINT_CV_ATTRIBUTES if joint else CV_ATTRIBUTES, ATTRIBUTES]
+        parameters = [*(_joint_choice() if joint else [CV]), *own, *common, CERTIFY, VERBOSE]
+        attributes = [*coefficients, CV_ATTRIBUTES, ATTRIBUTES]
     else:
         parameters = [K, *own, ALPHA.format(alpha=defaults["alpha"]), *common, WARM_START, CERTIFY, VERBOSE]
     parameters = ["\n".join(_entries(text, lambda name: name in defaults)) for text in parameters]

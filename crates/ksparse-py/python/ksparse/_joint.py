@@ -13,13 +13,12 @@ from ._base import Callback, SparseLinearModel
 from ._labels import numbered, weighed
 from ._parameters import ClassWeight, JointChoice
 from ._progress import Watcher
-from ._search import KS, _ranks, _ridges, splits_of
+from ._search import Comparing, splits_of
 from ._validation import (
     TAKES,
     as_design,
     check_alpha,
     check_k,
-    check_ks,
     countable,
     validate,
 )
@@ -136,38 +135,23 @@ class SparseJointClassifier(ClassifierMixin, SparseJointModel, ClassWeight):  # 
         raise NotImplementedError
 
 
-class JointCrossValidated(JointChoice):
-    """The choice of k and alpha beside such an estimator."""
+class JointCrossValidated(Comparing, JointChoice):
+    """The choice of k and the ridges beside such an estimator."""
 
     def _fit(self: Any, X: Any, data: JointData, labels: Any, groups: Any, callback: Callback | None) -> None:
-        if self.rule not in ("best", "lean", "1se"):
-            raise ValueError(f"rule must be 'best', 'lean' or '1se', got {self.rule!r}.")
+        self._check_rule()
         if self.scoring is not None and self.scoring not in self._SCORES:
             raise ValueError(f"scoring must be one of {self._SCORES} or None, got {self.scoring!r}.")
         n_features = X.shape[1]
         search = self._search(n_features)
-        ks = None if self.ks is None else check_ks(self.ks, countable(n_features, search["groups"]), KS)
+        comparison = self._comparison(countable(n_features, search["groups"]))
         classes = labels is not None and len(np.unique(labels)) > 1
         splits = splits_of(self.cv, self.random_state, X, labels, classes, groups)
         data["design"] = as_design(X, search["threads"], self.device)
         watcher = Watcher(type(self).__name__, self.verbose, callback, n_features)
-        alphas = _ridges(self.alphas, "alphas")
-        found = _core.choose_joint(
-            data, search, ks, alphas, splits, self.scoring, self.rule, watcher.callback()
-        )
-        watcher.close(f"chose k={found['k']}, alpha={found['alpha']:g}")
-        self.k_, self.alpha_ = found["k"], found["alpha"]
-        mean, scores = found["mean"], found["scores"]
-        self.best_score_ = float(mean[found["index"]])
-        cells = zip(found["ks"].tolist(), found["alphas"].tolist())
-        self.cv_results_ = {
-            "params": [{"k": k, "alpha": alpha} for k, alpha in cells],
-            "param_k": found["ks"],
-            "param_alpha": found["alphas"],
-            "mean_test_score": mean,
-            "std_test_score": scores.std(axis=1),
-            "rank_test_score": _ranks(mean),
-            "std_error": found["std_error"],
-            **{f"split{split}_test_score": scores[:, split] for split in range(scores.shape[1])},
-        }
-        self._keep_model(found, X.dtype)
+        found = _core.choose_joint(data, search, comparison, splits, self.scoring, watcher.callback())
+        watcher.close("; ".join([f"chose k={found['k']}, alpha={found['alpha']:g}", *found["edges"]]))
+        self._describe(found)
+        (predictor,) = found["predictors"]
+        self._keep_model(predictor, X.dtype)
+        self._keep_average([predictor], X.dtype)

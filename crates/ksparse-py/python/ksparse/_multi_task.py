@@ -115,7 +115,8 @@ class SparseMultiTaskRegression(_MultiTask, JointFit):
 @documented
 @parameters
 class SparseMultiTaskRegressionCV(JointCrossValidated, _MultiTask):
-    """Least squares for several responses on at most k columns, k and alpha chosen by cross-validation.
+    """Least squares for several responses on at most k columns, k and the ridges chosen by
+    cross-validation.
 
     The objective is that of `SparseMultiTaskRegression`.
 

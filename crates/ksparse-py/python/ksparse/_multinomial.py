@@ -95,7 +95,8 @@ class SparseMultinomialRegression(_Multinomial, JointFit):
 @documented
 @parameters
 class SparseMultinomialRegressionCV(JointCrossValidated, _Multinomial):
-    """Multinomial logistic regression on at most k columns, k and alpha chosen by cross-validation.
+    """Multinomial logistic regression on at most k columns, k and the ridges chosen by
+    cross-validation.
 
     The objective is that of `SparseMultinomialRegression`.
 

@@ -134,7 +134,8 @@ class SparseOrdinalRegression(_Ordinal, JointFit):
 @documented
 @parameters
 class SparseOrdinalRegressionCV(JointCrossValidated, _Ordinal):
-    """Proportional odds for ordered classes on at most k columns, k and alpha chosen by cross-validation.
+    """Proportional odds for ordered classes on at most k columns, k and the ridges chosen by
+    cross-validation.
 
     The objective is that of `SparseOrdinalRegression`.
 

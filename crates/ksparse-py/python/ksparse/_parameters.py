@@ -126,18 +126,23 @@ class Compared(Sizes):
 
 
 @parameters
-class JointChoice(Constrained, Compared):
-    """A choice with more than a number a row for a target."""
-
-
-@parameters
-class Choice(Columns, Intercept, Bounded, Compared):
-    """A choice with a number a row for a target."""
+class Chosen(Compared):
+    """With two ridges."""
 
     refit_alphas: Any = None
     rule: str = "lean"
     resamples: int = 0
     ensemble: bool = False
+
+
+@parameters
+class JointChoice(Constrained, Chosen):
+    """A choice with more than a number a row for a target."""
+
+
+@parameters
+class Choice(Columns, Intercept, Bounded, Chosen):
+    """A choice with a number a row for a target."""
 
 
 @parameters

@@ -44,6 +44,10 @@ def _mark(ax: Any, chosen: Any) -> None:
                 textcoords="offset points", fontsize=9, **_ink())  # fmt: skip
 
 
+#: Paths of more classes or responses than this are not drawn side by side: their scores are.
+PANELS = 8
+
+
 def plot_path(path: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
     """Coefficients against k, a curve per column that is ever in use.
 
@@ -62,17 +66,20 @@ def plot_path(path: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
     ax : matplotlib axes, or an array of them for several paths
     """
     chosen, classes = getattr(path, "k_", None), getattr(path, "classes_", None)
-    if hasattr(path, "cv_results_") and not hasattr(path, "path_"):
+    paths = getattr(path, "path_", None)
+    several = isinstance(paths, list) and len(paths) > PANELS
+    if hasattr(path, "cv_results_") and (paths is None or several):
         return _scores(path, ax)
-    path = getattr(path, "path_", path)
+    of = "response" if classes is None and paths is not None else "class"
+    path = path if paths is None else paths
     if isinstance(path, list) and path and all(isinstance(one, PathResult) for one in path):
         count = len(path)
         axes = np.atleast_1d(_axes(ax, ncols=count, figsize=(5.5 * count, 5), sharey=True, layout="constrained"))
         if len(axes) != count:
-            raise ValueError(f"there are {count} paths to draw, a class each: ax must be as many axes.")
+            raise ValueError(f"there are {count} paths to draw, a class or a response each: ax must be as many axes.")
         for place, (one, own) in enumerate(zip(path, axes, strict=True)):
             _coefficients(one, own, feature_names, chosen)
-            own.set_title(f"class {place if classes is None else classes[place]}")
+            own.set_title(f"{of} {place if classes is None else classes[place]}")
         return axes
     if not isinstance(path, PathResult):
         raise TypeError("plot_path takes a PathResult, a list of them, or a fitted ...CV estimator.")

@@ -33,7 +33,81 @@ Splits = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 Models = Sequence[tuple[NDArray[np.int64], NDArray[np.float64], float]]
 
 
-class CrossValidated(Choice):
+class Comparing:
+    """What every choice compares, and what it has to say."""
+
+    def _check_rule(self: Any) -> None:
+        if self.rule not in ("best", "lean", "1se"):
+            raise ValueError(f"rule must be 'best', 'lean' or '1se', got {self.rule!r}.")
+
+    def _comparison(self: Any, units: int) -> Comparison:
+        """What to compare, k counting at most so many.
+
+        Cells that the user lists are solved in full, those from the data by the quick search."""
+        alphas, refits = _ridges(self.alphas, "alphas"), self.refit_alphas
+        same = isinstance(refits, str)
+        if same and refits != "same":
+            raise ValueError(f"refit_alphas must be 'same', None or ridges, got {refits!r}.")
+        return {
+            "ks": None if self.ks is None else check_ks(self.ks, units, KS),
+            "alphas": alphas,
+            "refit_alphas": None if same else _ridges(refits, "refit_alphas"),
+            "one_ridge": same or (refits is None and alphas is not None),
+            "thorough": self.solver != "auto" or alphas is not None,
+            "rule": self.rule,
+            "resamples": self._halves(),
+        }
+
+    def _halves(self: Any) -> int:
+        """How many random halves of the rows the choice is fitted to as well."""
+        count = self.resamples
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+            raise ValueError(f"resamples must be a whole number, 0 or more, got {count!r}.")
+        return int(count) or (HALVES if self.ensemble else 0)
+
+    def _describe(self: Any, found: Any) -> None:
+        """What there is to know beside the model itself."""
+        self.k_, self.alpha_, self.select_alpha_ = found["k"], found["alpha"], found["select_alpha"]
+        mean, scores = found["mean"], found["scores"]
+        self.best_score_ = float(mean[found["index"]])
+        ks, alphas, selects = found["ks"], found["alphas"], found["select_alphas"]
+        cells = zip(ks.tolist(), alphas.tolist(), selects.tolist())
+        self.cv_results_ = {
+            "params": [{"k": k, "alpha": alpha, "select_alpha": select} for k, alpha, select in cells],
+            "param_k": ks,
+            "param_alpha": alphas,
+            "param_select_alpha": selects,
+            "mean_test_score": mean,
+            "std_test_score": scores.std(axis=1),
+            "rank_test_score": _ranks(mean),
+            "std_error": found["std_error"],
+            **{f"split{split}_test_score": scores[:, place] for place, split in enumerate(found["splits"].tolist())},
+        }
+        self.notes_ = found["edges"]
+        predictors = found["predictors"]
+        shares = [predictor.get("resampled_frequencies", predictor["frequencies"]) for predictor in predictors]
+        frequencies = np.array(shares)
+        alternatives = [predictor["alternatives"] for predictor in predictors]
+        names = getattr(self, "feature_names_in_", None)
+        paths = []
+        for predictor in predictors:
+            reached, steps = zip(*predictor["path"])
+            for solutions in zip(*(step if isinstance(step, list) else [step] for step in steps)):
+                paths.append(
+                    path_result(list(reached), list(solutions), self.n_features_in_, self.select_alpha_, names)
+                )
+        single = len(predictors) == 1
+        self.frequencies_ = frequencies[0] if single else frequencies
+        self.alternatives_ = alternatives[0] if single else alternatives
+        self.path_ = paths[0] if len(paths) == 1 else paths
+
+    def _keep_average(self: Any, predictors: Any, dtype: Any) -> None:
+        """The mean of the models of the halves instead of the model, where that was asked for."""
+        if self.ensemble:
+            self._set_models([_average(predictor) for predictor in predictors], dtype)
+
+
+class CrossValidated(Comparing, Choice):
     """`fit` of the ...CV estimators; the rest is that of the estimator beside it."""
 
     def fit(
@@ -71,8 +145,7 @@ class CrossValidated(Choice):
         self : object
             The fitted estimator.
         """
-        if self.rule not in ("best", "lean", "1se"):
-            raise ValueError(f"rule must be 'best', 'lean' or '1se', got {self.rule!r}.")
+        self._check_rule()
         X, targets, weights = self._prepare(X, y, sample_weight)
         added = check_offset(offset, X.shape[0])
         if added is not None and self.scoring is not None:
@@ -94,9 +167,7 @@ class CrossValidated(Choice):
         self._describe(found)
         predictors = found["predictors"]
         self._store(predictors, X.dtype)
-        if self.ensemble:
-            average = [_average(predictor) for predictor in predictors]
-            self._set_models(average, X.dtype)
+        self._keep_average(predictors, X.dtype)
         return self
 
     def _by_criterion(
@@ -141,31 +212,6 @@ class CrossValidated(Choice):
         self._store([model], X.dtype)
         return self
 
-    def _comparison(self: Any, units: int) -> Comparison:
-        """What to compare, k counting at most so many.
-
-        Cells that the user lists are solved in full, those from the data by the quick search."""
-        alphas, refits = _ridges(self.alphas, "alphas"), self.refit_alphas
-        same = isinstance(refits, str)
-        if same and refits != "same":
-            raise ValueError(f"refit_alphas must be 'same', None or ridges, got {refits!r}.")
-        return {
-            "ks": None if self.ks is None else check_ks(self.ks, units, KS),
-            "alphas": alphas,
-            "refit_alphas": None if same else _ridges(refits, "refit_alphas"),
-            "one_ridge": same or (refits is None and alphas is not None),
-            "thorough": self.solver != "auto" or alphas is not None,
-            "rule": self.rule,
-            "resamples": self._halves(),
-        }
-
-    def _halves(self: Any) -> int:
-        """How many random halves of the rows the choice is fitted to as well."""
-        count = self.resamples
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-            raise ValueError(f"resamples must be a whole number, 0 or more, got {count!r}.")
-        return int(count) or (HALVES if self.ensemble else 0)
-
     def _splits(self: Any, X: Any, labels: NDArray[Any], groups: Any) -> Splits:
         return splits_of(self.cv, self.random_state, X, labels, hasattr(self, "classes_"), groups)
 
@@ -191,43 +237,10 @@ class CrossValidated(Choice):
 
         return score
 
-    def _describe(self: Any, found: Any) -> None:
-        """What there is to know beside the model itself."""
-        self.k_, self.alpha_, self.select_alpha_ = found["k"], found["alpha"], found["select_alpha"]
-        mean, scores = found["mean"], found["scores"]
-        self.best_score_ = float(mean[found["index"]])
-        ks, alphas, selects = found["ks"], found["alphas"], found["select_alphas"]
-        cells = zip(ks.tolist(), alphas.tolist(), selects.tolist())
-        self.cv_results_ = {
-            "params": [{"k": k, "alpha": alpha, "select_alpha": select} for k, alpha, select in cells],
-            "param_k": ks,
-            "param_alpha": alphas,
-            "param_select_alpha": selects,
-            "mean_test_score": mean,
-            "std_test_score": scores.std(axis=1),
-            "rank_test_score": _ranks(mean),
-            "std_error": found["std_error"],
-            **{f"split{split}_test_score": scores[:, place] for place, split in enumerate(found["splits"].tolist())},
-        }
-        self.notes_ = found["edges"]
-        predictors = found["predictors"]
-        shares = [predictor.get("resampled_frequencies", predictor["frequencies"]) for predictor in predictors]
-        frequencies = np.array(shares)
-        alternatives = [predictor["alternatives"] for predictor in predictors]
-        names = getattr(self, "feature_names_in_", None)
-        paths = []
-        for predictor in predictors:
-            reached, solutions = zip(*predictor["path"])
-            paths.append(path_result(list(reached), list(solutions), self.n_features_in_, self.select_alpha_, names))
-        single = len(predictors) == 1
-        self.frequencies_ = frequencies[0] if single else frequencies
-        self.alternatives_ = alternatives[0] if single else alternatives
-        self.path_ = paths[0] if single else paths
-
 
 def _average(predictor: Any) -> dict[str, Any]:
     """The mean of the models of the halves; the model itself where there was no time for one."""
-    return {key: predictor.get(f"average_{key}", predictor[key]) for key in ("support", "coef", "intercept")}
+    return {key: predictor.get(f"average_{key}", value) for key, value in predictor.items()}
 
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -89,6 +89,11 @@ impl TargetKind {
         self == Self::Sign
     }
 
+    /// How many labels a target is one of; 0 for numbers.
+    pub(crate) fn labels(self) -> usize {
+        if self.is_label() { 2 } else { 0 }
+    }
+
     /// Whether a finite number is such a target.
     fn accepts(self, y: f64) -> bool {
         match self {

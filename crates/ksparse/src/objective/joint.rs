@@ -16,7 +16,7 @@ mod point;
 use super::{BlockCost, LinearModel, Objective, Point, Profile};
 use crate::design::{Design, Picked, Scaled, Traffic, WithIntercept};
 use crate::error::{Error, Result, check_len, check_option};
-use crate::loss::{JointLoss, Smoothness};
+use crate::loss::{JointLoss, JointPoint, Smoothness};
 use crate::restricted::Restricted;
 use crate::solver::Solution;
 use crate::sparsity::{Partition, SparseRef};
@@ -250,10 +250,26 @@ impl<'a> JointRisk<'a> {
 
     /// f(0), computed once: the size of f.
     fn value_at_zero(&self) -> f64 {
-        *self.at_zero.get_or_init(|| self.loss.at(&vec![0.0; self.design.nrows() * self.outputs()]).value())
+        *self.at_zero.get_or_init(|| self.loss.at(&self.nothing()).value())
     }
 
-    fn weighted_squares(&self) -> &[f64] {
+    /// Predictions of 0 for every sample.
+    pub(crate) fn nothing(&self) -> Vec<f64> {
+        vec![0.0; self.design.nrows() * self.outputs()]
+    }
+
+    /// The mean curvature of the loss for every output, what ties samples left aside.
+    pub(crate) fn mean_curvatures(&self, here: &dyn JointPoint) -> Vec<f64> {
+        let outputs = self.outputs();
+        let mut means = vec![0.0; outputs];
+        for of_sample in here.own_weights(self.design.nrows(), outputs).chunks(outputs) {
+            means.iter_mut().zip(of_sample).for_each(|(mean, weight)| *mean += weight);
+        }
+        means
+    }
+
+    /// The mean square of every column.
+    pub(crate) fn weighted_squares(&self) -> &[f64] {
         self.squares.get_or_init(|| {
             let mut out = vec![0.0; self.design.ncols()];
             self.design.squares(self.loss.shares(), &mut out);

@@ -8,16 +8,17 @@
 //! T. Hastie, R. Tibshirani, R. Tibshirani, Statistical Science 35, 2020, on what subsets, shrinkage and both are good
 //! for; R. Mazumder, P. Radchenko, A. Dedieu, Operations Research 71, 2023, on subsets with shrinkage.
 
-use super::control::Control;
+use super::control::{Control, Watch};
 use super::descent::Whole;
 use super::finish::Finish;
 use super::resample::{Resampled, halves};
 use super::scoring::{Key, Scoring};
 use super::splits::{OwnScore, Scorer};
-use super::{CvProgress, CvTable, Folds, Metric, Problem, Rule, Split, Training, ranges};
+use super::task::{OnRows, Task};
+use super::{CvCell, CvTable, Folds, JointProblem, Metric, Problem, Rule, Split, ranges};
 use crate::cancel::Cancel;
 use crate::error::{Result, check_option};
-use crate::objective::{LinearModel, Objective, Risk};
+use crate::objective::{LinearModel, Objective};
 use crate::solver::{Solution, Solver};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -64,8 +65,8 @@ pub struct Choose {
     pub refits: Refits,
     /// Columns forced in, free of charge.
     pub keep: Vec<usize>,
-    /// How predictions are scored. Default deviance.
-    pub metric: Metric,
+    /// How predictions are scored. Default `None`: by deviance, survival times by concordance.
+    pub metric: Option<Metric>,
     /// Which cell wins. Default lean.
     pub rule: Rule,
     /// Solve every cell with the solver instead of the quick search of `descent.rs`. Default false.
@@ -85,7 +86,7 @@ impl Default for Choose {
             lambdas: None,
             refits: Refits::FromData,
             keep: Vec::new(),
-            metric: Metric::Deviance,
+            metric: None,
             rule: Rule::Lean,
             thorough: false,
             resamples: 0,
@@ -121,12 +122,13 @@ pub struct Alternative {
     pub value: f64,
 }
 
-/// One linear predictor of what was chosen.
+/// What was chosen for one problem.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Predictor {
-    /// Fitted to all rows, in the units of the original columns.
-    pub model: LinearModel,
+    /// Fitted to all rows, in the units of the original columns: one linear predictor per output, a number per row
+    /// having one.
+    pub models: Vec<LinearModel>,
     /// The solution under the ridge that selects, in the units the solver saw.
     pub selected: Solution,
     /// The same support under the ridge that refits: what the model is.
@@ -161,9 +163,17 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// The model of the first problem (of one, the only one).
+    /// The first linear predictor of the first problem (of one, the only one).
     pub fn model(&self) -> &LinearModel {
-        &self.predictors[0].model
+        &self.predictors[0].models[0]
+    }
+
+    /// The cell that was chosen for its k, the best one of another k; `None` where none has a score.
+    pub fn cell(&self, k: usize) -> Option<&CvCell> {
+        let cost = |cell: &CvCell| if self.table.metric().is_gain() { -cell.mean } else { cell.mean };
+        let cells = || self.table.cells().iter().filter(|cell| cell.k == k && cell.mean.is_finite());
+        let own = |cell: &&CvCell| (cell.k, cell.lambda, cell.refit) == (self.k, self.lambda, self.refit);
+        cells().find(own).or_else(|| cells().min_by(|a, b| cost(a).total_cmp(&cost(b))))
     }
 }
 
@@ -204,15 +214,45 @@ impl Choose {
         splits: &[Split],
         own: Option<&OwnScore>,
         solver: &dyn Solver,
-        watch: &mut (dyn FnMut(&CvProgress) -> ControlFlow<()> + Send),
+        watch: &mut Watch,
+    ) -> Result<Chosen> {
+        let tasks: Vec<&dyn Task> = problems.iter().map(|problem| problem as &dyn Task).collect();
+        self.choose(&tasks, splits, own, solver, watch)
+    }
+
+    /// [`solve`](Self::solve) for a target that is more than a number per row.
+    pub fn solve_joint(
+        &self,
+        problem: &JointProblem,
+        splits: &[Split],
+        own: Option<&OwnScore>,
+        solver: &dyn Solver,
+        watch: &mut Watch,
+    ) -> Result<Chosen> {
+        self.choose(&[problem], splits, own, solver, watch)
+    }
+
+    /// Chooses by these folds, unwatched, for a target that is more than a number per row.
+    pub fn fit_joint(&self, problem: &JointProblem, folds: &Folds, solver: &dyn Solver) -> Result<Chosen> {
+        self.solve_joint(problem, &folds.splits(), None, solver, &mut |_| ControlFlow::Continue(()))
+    }
+
+    fn choose(
+        &self,
+        tasks: &[&dyn Task],
+        splits: &[Split],
+        own: Option<&OwnScore>,
+        solver: &dyn Solver,
+        watch: &mut Watch,
     ) -> Result<Chosen> {
         let started = Instant::now();
         self.validate()?;
-        check_option(!problems.is_empty(), "problems", "none", "at least one")?;
-        problems.iter().try_for_each(Problem::validate)?;
-        let scorer = Scorer { problems, splits, metric: self.metric, own };
-        let all = problems.iter().map(Problem::on_all_rows).collect::<Result<Vec<_>>>()?;
-        let plan = self.plan(&all, &problems[0])?;
+        check_option(!tasks.is_empty(), "problems", "none", "at least one")?;
+        tasks.iter().try_for_each(|task| task.validate())?;
+        let metric = self.metric.unwrap_or_else(|| tasks[0].usual_metric());
+        let scorer = Scorer { tasks, splits, metric, own };
+        let all = tasks.iter().map(|task| task.on_all()).collect::<Result<Vec<_>>>()?;
+        let plan = self.plan(&all, tasks[0])?;
         let control = Control::until(watch, started, self.cancel_within(FOR_SCORING, started));
         let scored = self.scores(&scorer, &plan, solver, &control)?;
         let table = scored.table;
@@ -220,27 +260,27 @@ impl Choose {
         let (k, lambda, refit) = (cell.k, cell.lambda, cell.refit);
         let key = scored.keys[place];
         let edges = plan.edges(k, key, &scored.ks, self);
-        let none = vec![vec![Vec::new(); problems.len()]; splits.len()];
+        let none = vec![vec![Vec::new(); tasks.len()]; splits.len()];
         let met = scored.supports.get(&(key.0, key.1)).unwrap_or(&none);
-        let finish = Finish { choose: self, problem: &problems[0], k, lambda, refit, ks: &scored.ks, solver, started };
-        let mut predictors = Vec::with_capacity(problems.len());
+        let finish = Finish { choose: self, task: tasks[0], k, lambda, refit, ks: &scored.ks, solver, started };
+        let mut predictors = Vec::with_capacity(tasks.len());
         for (number, training) in all.iter().enumerate() {
             let met: Vec<&[usize]> = met.iter().filter_map(|split| split.get(number)).map(Vec::as_slice).collect();
             let mut whole = scored.wholes.get(number).cloned().unwrap_or_default();
-            predictors.push(finish.predictor(training, &met, &mut whole, watch)?);
+            predictors.push(finish.predictor(&**training, &met, &mut whole, watch)?);
         }
         if self.resamples > 0 {
-            let halves = halves(problems, self.resamples);
-            for (problem, predictor) in problems.iter().zip(&mut predictors) {
-                predictor.resampled = finish.resampled(problem, &halves)?;
+            let halves = halves(tasks, self.resamples);
+            for (task, predictor) in tasks.iter().zip(&mut predictors) {
+                predictor.resampled = finish.resampled(*task, &halves)?;
             }
         }
         Ok(Chosen { k, lambda, refit, predictors, table, edges })
     }
 
     /// Whether cells are solved by the solver: on request, and for losses with corners.
-    pub(super) fn solves(&self, risk: &Risk) -> bool {
-        self.thorough || risk.profile().corners
+    pub(super) fn solves(&self, objective: &dyn Objective) -> bool {
+        self.thorough || objective.profile().corners
     }
 
     /// A token that is set with `cancel`, or when this share of the time limit has passed.
@@ -252,21 +292,19 @@ impl Choose {
     /// Scores every cell, ranges extended where the best lies at their end.
     fn scores(&self, scorer: &Scorer, plan: &Plan, solver: &dyn Solver, control: &Control) -> Result<Scored> {
         let weights = scorer.weights()?;
-        let Scorer { problems, splits, .. } = scorer;
-        let trained = |split: &Split| {
-            problems.iter().map(|problem| problem.on_rows(split.training.clone())).collect::<Result<Vec<_>>>()
-        };
+        let Scorer { tasks, splits, .. } = scorer;
+        let trained = |split: &Split| tasks.iter().map(|task| task.on(&split.training)).collect::<Result<Vec<_>>>();
         let mut scoring = Scoring {
             choose: self,
             scorer,
             trainings: splits.iter().map(trained).collect::<Result<Vec<_>>>()?,
-            wholes: splits.iter().map(|_| problems.iter().map(|_| Mutex::default()).collect()).collect(),
+            wholes: splits.iter().map(|_| tasks.iter().map(|_| Mutex::default()).collect()).collect(),
             solver,
             control,
             selects: plan.selects.clone(),
             refits: plan.refits.clone(),
             usual: plan.usual,
-            strongest_first: plan.usual.is_some() && ranges::strongest_first(problems[0].target.len()),
+            strongest_first: plan.usual.is_some() && ranges::strongest_first(tasks[0].rows()),
             ks: plan.ks.clone(),
             carried: plan.carried,
             furthest: plan.furthest,
@@ -283,10 +321,10 @@ impl Choose {
     }
 
     /// The values to compare.
-    fn plan(&self, all: &[Training], problem: &Problem) -> Result<Plan> {
-        let columns = problem.units(&self.keep);
-        let unit = ranges::typical_curvature(&all[0].risk)?;
-        let largest = all.iter().map(|training| ranges::largest_k(&training.risk, columns)).max().unwrap_or(0);
+    fn plan(&self, all: &[Box<dyn OnRows + '_>], task: &dyn Task) -> Result<Plan> {
+        let columns = task.units(&self.keep);
+        let unit = all[0].curvature()?;
+        let largest = all.iter().map(|training| training.largest_k(columns)).max().unwrap_or(0);
         let mut ks = self.ks.clone().unwrap_or_else(|| ranges::first_ks(largest));
         ks.iter_mut().for_each(|k| *k = (*k).min(columns));
         ks.sort_unstable();
@@ -313,10 +351,10 @@ struct Scored {
     table: CvTable,
     /// Of every cell of the table.
     keys: Vec<Key>,
-    /// By ridge and k, then by split and problem.
+    /// By ridge and k, then by split and task.
     supports: BTreeMap<(usize, usize), Vec<Vec<Vec<usize>>>>,
     ks: Vec<usize>,
-    /// The points over all columns of the first split, by problem.
+    /// The points over all columns of the first split, by task.
     wholes: Vec<Whole>,
 }
 

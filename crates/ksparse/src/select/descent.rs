@@ -14,9 +14,10 @@
 //! On genes f ends 5 to 90 % lower than by growing supports from nothing with the same exchanges where the ridge is
 //! weak, and equal where it is strong.
 
+use super::task::OnRows;
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::objective::{Objective, Risk};
+use crate::objective::Objective;
 use crate::restricted::{self, Ended, InnerOptions};
 use crate::solver::{Solution, Status};
 use crate::sparsity::{Budget, SparseRef, Sparsity, top_by};
@@ -89,11 +90,31 @@ fn not_finite() -> Error {
     Error::NotFinite { what: "objective (so the data)", index: 0 }
 }
 
+/// What columns weigh.
+#[derive(Clone, Copy)]
+pub(super) struct Columns<'a> {
+    /// Their mean squares, and how many coordinates each has.
+    squares: &'a [f64],
+    outputs: usize,
+    ridge: f64,
+}
+
+impl<'a> Columns<'a> {
+    /// Under a ridge.
+    pub fn of(training: &'a dyn OnRows, ridge: f64) -> Self {
+        Self { squares: training.squares(), outputs: training.outputs(), ridge }
+    }
+
+    /// The mean square of the column of a coordinate.
+    fn square(&self, at: usize) -> f64 {
+        self.squares[at / self.outputs]
+    }
+}
+
 /// What there is to go down on.
 pub(super) struct Descent<'a> {
-    /// Without bounds, for what columns weigh.
-    risk: &'a Risk<'a>,
-    /// What is minimised: the risk, or the risk within bounds.
+    columns: Columns<'a>,
+    /// What is minimised: a risk, or a risk within bounds.
     objective: &'a dyn Objective,
     budget: Budget,
     cancel: &'a Cancel,
@@ -102,13 +123,14 @@ pub(super) struct Descent<'a> {
 impl<'a> Descent<'a> {
     /// Of `sparsity`, k is not used.
     pub fn new(
-        risk: &'a Risk<'a>,
+        columns: Columns<'a>,
         objective: &'a dyn Objective,
         sparsity: Sparsity,
         cancel: &'a Cancel,
     ) -> Result<Self> {
-        let all = Sparsity { k: risk.dim(), ..sparsity };
-        Ok(Self { risk, objective, budget: Budget::new(&all, risk.free(), risk.dim())?, cancel })
+        let all = Sparsity { k: objective.dim(), ..sparsity };
+        let budget = Budget::new(&all, objective.free(), objective.dim())?;
+        Ok(Self { columns, objective, budget, cancel })
     }
 
     /// A support with its k for each of `ks` (ascending), largest first: fewer once `ask` has said no or the token is
@@ -147,11 +169,10 @@ impl<'a> Descent<'a> {
 
     /// The minimum over all columns, or under a weaker ridge over those that mattered under the one before.
     fn begin(&self, whole: &mut Whole, largest: usize) -> Result<Stage> {
-        let (dim, ridge) = (self.risk.dim(), self.risk.ridge());
+        let (dim, ridge) = (self.objective.dim(), self.columns.ridge);
         let all = (0..dim).collect::<Vec<_>>();
         if !whole.x.is_empty() && WEAKER * ridge <= whole.ridge {
-            let squares = self.risk.weighted_squares();
-            let curvature = squares.iter().map(|square| square + ridge).collect();
+            let curvature = all.iter().map(|&at| self.columns.square(at) + ridge).collect();
             let ranked = Stage { support: all, x: whole.x.clone(), value: f64::INFINITY, curvature };
             return self.cut(ranked, (BEGIN_WITH * largest).min(self.budget.k));
         }
@@ -237,12 +258,11 @@ impl<'a> Descent<'a> {
     fn pairs(&self, at: &Stage, k: usize) -> Result<Option<(Vec<usize>, Vec<usize>)>> {
         let point = self.objective.at(SparseRef::new(&at.support, &at.x))?;
         let gradient = point.gradient()?;
-        let (squares, ridge) = (self.risk.weighted_squares(), self.risk.ridge());
-        let mean = self.mean_curvature(at);
+        let means = self.mean_curvatures(at);
         let mut outside = vec![true; gradient.len()];
         at.support.iter().for_each(|&j| outside[j] = false);
         let alone = |j: usize| {
-            let h = mean * squares[j] + ridge;
+            let h = means[j % means.len()] * self.columns.square(j) + self.columns.ridge;
             if outside[j] && !self.budget.is_free(j) && h > 0.0 { gradient[j] * gradient[j] / h } else { 0.0 }
         };
         let promise = |unit: usize| self.budget.members(unit).map(alone).sum::<f64>();
@@ -256,12 +276,18 @@ impl<'a> Descent<'a> {
         Ok((gains > 0).then(|| (leaving[..gains].iter().map(|&i| units[i]).collect(), entering)))
     }
 
-    /// The mean curvature of the losses, read off a coordinate of the support.
-    fn mean_curvature(&self, at: &Stage) -> f64 {
-        let squares = self.risk.weighted_squares();
-        let ridged = |j: usize| if self.risk.free().contains(&j) { 0.0 } else { self.risk.ridge() };
-        let each = at.support.iter().zip(&at.curvature).filter(|(j, _)| squares[**j] > 0.0);
-        each.map(|(&j, h)| (h - ridged(j)) / squares[j]).fold(0.0, f64::max)
+    /// The mean curvature of the losses for every output, read off a coordinate of the support.
+    fn mean_curvatures(&self, at: &Stage) -> Vec<f64> {
+        let Columns { outputs, ridge, .. } = self.columns;
+        let mut means = vec![0.0; outputs];
+        for (&j, h) in at.support.iter().zip(&at.curvature) {
+            let ridge = if self.objective.free().contains(&j) { 0.0 } else { ridge };
+            let (square, mean) = (self.columns.square(j), &mut means[j % outputs]);
+            if square > 0.0 {
+                *mean = f64::max(*mean, (h - ridge) / square);
+            }
+        }
+        means
     }
 
     /// The point after an exchange, where that is clearly lower.

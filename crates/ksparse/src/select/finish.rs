@@ -1,9 +1,10 @@
 //! The chosen cell, solved to the end on all rows.
 
+use super::CvProgress;
 use super::choose::{Alternative, Choose, Predictor};
 use super::control::Watch;
-use super::descent::{Descent, Stage, Whole};
-use super::{CvProgress, Problem, Training};
+use super::descent::{Columns, Descent, Stage, Whole};
+use super::task::{OnRows, Task};
 use crate::error::{Error, Result};
 use crate::objective::Objective;
 use crate::path::{Path, PathProgress};
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 /// The chosen cell on all rows.
 pub(super) struct Finish<'a> {
     pub choose: &'a Choose,
-    pub problem: &'a Problem<'a>,
+    pub task: &'a dyn Task,
     pub k: usize,
     pub lambda: f64,
     pub refit: f64,
@@ -27,16 +28,16 @@ pub(super) struct Finish<'a> {
 }
 
 impl Finish<'_> {
-    /// The model of one problem; `met` are the supports that the splits have selected in the chosen cell, `whole` a
+    /// The model of one task; `met` are the supports that the splits have selected in the chosen cell, `whole` a
     /// point over all columns to begin at.
     pub fn predictor(
         &self,
-        training: &Training,
+        training: &dyn OnRows,
         met: &[&[usize]],
         whole: &mut Whole,
         watch: &mut Watch,
     ) -> Result<Predictor> {
-        let (risk, objective) = (&training.risk, training.objective(self.lambda)?);
+        let objective = training.objective(self.lambda)?;
         let mut alternatives: Vec<Solution> = Vec::new();
         for support in met.iter().filter(|support| !support.is_empty()) {
             if self.late() && !alternatives.is_empty() {
@@ -57,17 +58,21 @@ impl Finish<'_> {
         alternatives.sort_by(|a, b| a.value.total_cmp(&b.value).then_with(|| a.support.cmp(&b.support)));
         alternatives.dedup_by(|a, b| a.support == b.support);
         alternatives.truncate(10);
-        let columns =
-            |support: &[usize]| support.iter().copied().filter(|j| !risk.free().contains(j)).collect::<Vec<_>>();
+        let columns = |support: &[usize]| {
+            let counted = support.iter().filter(|at| !objective.free().contains(at));
+            let mut columns: Vec<usize> = counted.map(|at| at / training.outputs()).collect();
+            columns.dedup();
+            columns
+        };
         let alternatives =
             alternatives.iter().map(|other| Alternative { support: columns(&other.support), value: other.value });
-        let mut frequencies = vec![0.0; risk.features()];
+        let mut frequencies = vec![0.0; self.task.columns()];
         for support in met {
             columns(support).iter().for_each(|&j| frequencies[j] += 1.0);
         }
         frequencies.iter_mut().for_each(|times| *times /= (met.len() as f64).max(1.0));
         Ok(Predictor {
-            model: training.model(&solution),
+            models: training.models(&solution),
             frequencies,
             resampled: None,
             alternatives: alternatives.collect(),
@@ -78,7 +83,7 @@ impl Finish<'_> {
     }
 
     /// The minimum on a support under the ridge that refits.
-    pub(super) fn refitted(&self, training: &Training, support: &[usize], start: &[f64]) -> Result<Solution> {
+    pub(super) fn refitted(&self, training: &dyn OnRows, support: &[usize], start: &[f64]) -> Result<Solution> {
         let refitted = exact(&*training.objective(self.refit)?, support, Some(start))?;
         refitted.ok_or(Error::Overflow { what: "objective" })
     }
@@ -92,20 +97,20 @@ impl Finish<'_> {
     /// quick search finds for every k.
     fn select(
         &self,
-        training: &Training,
+        training: &dyn OnRows,
         objective: &dyn Objective,
         met: &[Solution],
         whole: &mut Whole,
         watch: &mut Watch,
     ) -> Result<(Solution, Vec<(usize, Solution)>)> {
-        let sparsity = self.problem.sparsity(self.k, &self.choose.keep);
+        let sparsity = self.task.sparsity(self.k, &self.choose.keep);
         let late = || self.late();
         let mut report = |solver: &Progress| {
             let path = PathProgress { k: self.k, lambda: Some(self.lambda), done: 0, total: 1, solver: *solver };
             if late() { ControlFlow::Break(()) } else { watch(&CvProgress { fold: None, path }) }
         };
         let mut path: Vec<(usize, Solution)> = Vec::new();
-        if self.choose.solves(&training.risk) {
+        if self.choose.solves(objective) {
             let Sparsity { keep, groups, .. } = sparsity.clone();
             let all = Path { keep, groups, time_limit: self.time_left(), ..Path::over(self.ks.iter().copied()) };
             let solved = all.solve(objective, self.solver, &mut |at| report(&at.solver))?;
@@ -113,8 +118,8 @@ impl Finish<'_> {
         } else {
             let mut ask = |_: usize, _: &Stage| if late() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             let cancel = self.choose.cancel_within(1.0, self.started);
-            let risk = training.risk.reridged(self.lambda)?;
-            let descent = Descent::new(&risk, objective, sparsity.clone(), &cancel)?;
+            let columns = Columns::of(training, self.lambda);
+            let descent = Descent::new(columns, objective, sparsity.clone(), &cancel)?;
             let stages = descent.descend(self.ks, whole, &mut ask)?;
             path.extend(stages.into_iter().rev().map(|(k, stage)| (k, Solution::from(stage))));
         }
@@ -137,7 +142,7 @@ impl Finish<'_> {
 
     /// Whether a support is one of so many coordinates. As many groups may hold more or fewer.
     fn same_size(&self, support: &[usize], size: usize) -> bool {
-        self.problem.groups.is_some() || support.len() == size
+        self.task.is_grouped() || support.len() == size
     }
 
     fn time_left(&self) -> Option<Duration> {

@@ -1,8 +1,6 @@
 //! Learning problems whose target is more than a number per row: survival times, classes, several responses.
 
-mod validation;
-
-pub use validation::{JointSelection, JointValidation};
+mod task;
 
 use super::metrics::Metric;
 use super::problem::{pick, units, within};

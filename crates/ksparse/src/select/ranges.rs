@@ -32,13 +32,17 @@ pub fn typical_curvature(risk: &Risk) -> Result<f64> {
     let squares = risk.weighted_squares();
     risk.design().health()?;
     let columns = (0..squares.len()).filter(|j| !risk.free().contains(j));
-    let mut curvatures: Vec<f64> = columns.map(|j| curvature * squares[j]).filter(|h| *h > 0.0).collect();
+    Ok(typical(columns.map(|j| curvature * squares[j]).filter(|h| *h > 0.0).collect()))
+}
+
+/// The median; 1 where there is none.
+pub(super) fn typical(mut curvatures: Vec<f64>) -> f64 {
     if curvatures.is_empty() {
-        return Ok(1.0);
+        return 1.0;
     }
     let middle = curvatures.len() / 2;
     let (_, median, _) = curvatures.select_nth_unstable_by(middle, f64::total_cmp);
-    Ok(if median.is_finite() { *median } else { 1.0 })
+    if median.is_finite() { *median } else { 1.0 }
 }
 
 /// The ridges to select under, descending.

@@ -1,7 +1,7 @@
 //! The supports of the splits for one k, and what is refitted on them.
 
-use super::Training;
 use super::descent::Stage;
+use super::task::OnRows;
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::objective::LinearModel;
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 /// Cells that are scored only are refitted to this fraction of f.
 const LOOSE: InnerOptions = InnerOptions { tolerance: 3e-3, ..InnerOptions::EXACT };
 
-/// The supports of one split, k by k: for each problem a stage.
+/// The supports of one split, k by k: for each task a stage.
 pub(super) type Ladder = BTreeMap<usize, Vec<Stage>>;
 
-/// One support of a split, for each problem, with the points refitted on it by ridge.
+/// One support of a split, for each task, with the points refitted on it by ridge.
 pub(super) struct Rung {
     stages: Vec<Stage>,
     refitted: Vec<BTreeMap<usize, Vec<f64>>>,
@@ -38,7 +38,7 @@ impl Rung {
     /// The models of the support under a ridge, each started at the nearest ridge there is an answer for.
     pub fn models(
         &mut self,
-        trainings: &[Training],
+        trainings: &[Box<dyn OnRows + '_>],
         place: usize,
         lambda: f64,
         cancel: &Cancel,
@@ -51,7 +51,7 @@ impl Rung {
             let options = InnerOptions { cancel, ..LOOSE };
             restricted::minimise(&mut *objective.restrict(&stage.support)?, &mut x, &options)?;
             let solution = Solution::guess(stage.support.clone(), x.clone());
-            models.push(training.model(&solution));
+            models.extend(training.models(&solution));
             refitted.insert(place, x);
         }
         Ok(models)

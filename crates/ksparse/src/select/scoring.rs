@@ -7,10 +7,11 @@
 
 use super::choose::Choose;
 use super::control::Control;
-use super::descent::{self, Descent, Stage, Whole};
+use super::descent::{self, Columns, Descent, Stage, Whole};
 use super::rungs::{Ladder, Rung, rungs};
 use super::splits::{Scorer, times};
-use super::{CvCell, CvProgress, CvTable, Training, ranges};
+use super::task::OnRows;
+use super::{CvCell, CvProgress, CvTable, ranges};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::objective::Objective;
@@ -38,8 +39,8 @@ pub(super) type Key = (usize, usize, usize);
 pub(super) struct Scoring<'a, 'c, 'w> {
     pub choose: &'a Choose,
     pub scorer: &'a Scorer<'a>,
-    /// By split, then by problem.
-    pub trainings: Vec<Vec<Training<'a>>>,
+    /// By split, then by task.
+    pub trainings: Vec<Vec<Box<dyn OnRows + 'a>>>,
     /// The points over all columns, for the next ridge to begin at; likewise.
     pub wholes: Vec<Vec<Mutex<Whole>>>,
     pub solver: &'a dyn Solver,
@@ -58,7 +59,7 @@ pub(super) struct Scoring<'a, 'c, 'w> {
     pub furthest: usize,
     /// One score per split; NaN where a split was not reached.
     pub scores: BTreeMap<Key, Vec<f64>>,
-    /// Supports by ridge and k, then by split and problem.
+    /// Supports by ridge and k, then by split and task.
     pub supports: BTreeMap<(usize, usize), Vec<Vec<Vec<usize>>>>,
 }
 
@@ -71,8 +72,9 @@ impl Scoring<'_, '_, '_> {
         Ok(())
     }
 
-    fn nothing(&self, split: &[Training]) -> Result<Ladder> {
-        let stage = |training: &Training| descent::nothing(&*training.objective(0.0)?, &self.choose.keep);
+    fn nothing(&self, split: &[Box<dyn OnRows + '_>]) -> Result<Ladder> {
+        let keep = self.scorer.tasks[0].sparsity(0, &self.choose.keep).keep;
+        let stage = |training: &Box<dyn OnRows + '_>| descent::nothing(&*training.objective(0.0)?, &keep);
         Ok(BTreeMap::from([(0, split.iter().map(stage).collect::<Result<Vec<_>>>()?)]))
     }
 
@@ -196,10 +198,10 @@ impl Scoring<'_, '_, '_> {
     fn ladder(&self, split: usize, select: usize, ks: &[usize]) -> Result<Ladder> {
         let mut ladder = Ladder::new();
         for (training, whole) in self.trainings[split].iter().zip(&self.wholes[split]) {
-            let (risk, objective) =
-                (training.risk.reridged(self.selects[select])?, training.objective(self.selects[select])?);
-            let sparsity = self.scorer.problems[0].sparsity(0, &self.choose.keep);
-            let stages = if self.choose.solves(&risk) {
+            let lambda = self.selects[select];
+            let objective = training.objective(lambda)?;
+            let sparsity = self.scorer.tasks[0].sparsity(0, &self.choose.keep);
+            let stages = if self.choose.solves(&*objective) {
                 self.solved(&*objective, sparsity, split, select, ks)?
             } else {
                 let mut ask = |k: usize, at: &Stage| {
@@ -217,13 +219,15 @@ impl Scoring<'_, '_, '_> {
                 };
                 // A split is worked on by one thread at a time.
                 let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
-                Descent::new(&risk, &*objective, sparsity, &self.control.cancel)?.descend(ks, &mut whole, &mut ask)?
+                let columns = Columns::of(&**training, lambda);
+                let descent = Descent::new(columns, &*objective, sparsity, &self.control.cancel)?;
+                descent.descend(ks, &mut whole, &mut ask)?
             };
             for (k, stage) in stages {
                 ladder.entry(k).or_default().push(stage);
             }
         }
-        // With several problems, only what all of them have.
+        // With several tasks, only what all of them have.
         ladder.retain(|_, stages| stages.len() == self.trainings[split].len());
         Ok(ladder)
     }
@@ -367,7 +371,7 @@ impl Scoring<'_, '_, '_> {
             return Err(Error::Data(problem.to_string()));
         }
         let table = CvTable::new(self.scorer.metric, used, cells)?.preferring(&self.preferred());
-        let table = table.of_labels(self.scorer.problems[0].loss.target().is_label());
+        let table = table.of_labels(self.scorer.tasks[0].labels());
         Ok((nothing.into_iter().fold(table, CvTable::scaled), keys))
     }
 }

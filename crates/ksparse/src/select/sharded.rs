@@ -7,7 +7,7 @@
 
 use super::{CvCell, CvTable, Metric, Problem, Rule};
 use crate::error::{Error, Result, check_option};
-use crate::loss::{Loss, TargetKind};
+use crate::loss::Loss;
 use crate::objective::{
     Communication, LinearModel, Objective, Passed, Passes, Seat, Summed, SummedOptions, side_by_side,
 };
@@ -338,7 +338,7 @@ impl Search<'_> {
         let cells: Vec<CvCell> = pairs.enumerate().map(cell).collect();
         let null = cells.iter().find(|cell| cell.k == 0).map(|cell| cell.mean);
         let table = CvTable::new(self.validation.metric, (0..folds).collect(), cells)?;
-        let table = table.of_labels(self.loss.target() == TargetKind::Sign);
+        let table = table.of_labels(self.loss.target().labels());
         Ok(null.map_or(table.clone(), |null| table.scaled(null)))
     }
 

@@ -1,9 +1,8 @@
 //! Pairs of rows to train on and rows to score.
 
-use super::problem::pick;
-use super::{Folds, Metric, Problem};
-use crate::error::{Error, Result, check_option};
-use crate::loss::TargetKind;
+use super::task::Task;
+use super::{Folds, Metric};
+use crate::error::{Result, check_option};
 use crate::objective::LinearModel;
 use std::collections::HashSet;
 
@@ -36,80 +35,45 @@ pub type OwnScore<'a> = dyn Fn(usize, &[LinearModel]) -> Result<f64> + Sync + 'a
 
 /// Scores models on the rows held out.
 pub(super) struct Scorer<'a> {
-    pub problems: &'a [Problem<'a>],
+    pub tasks: &'a [&'a dyn Task],
     pub splits: &'a [Split],
     pub metric: Metric,
     pub own: Option<&'a OwnScore<'a>>,
 }
 
 impl Scorer<'_> {
-    /// The score of a model, one predictor per problem: with several, the sum over them.
-    pub fn score(&self, split: usize, models: &[LinearModel]) -> Result<f64> {
+    /// The score of a model, the linear predictors of one task after those of the other: with several, the sum over
+    /// them.
+    pub fn score(&self, split: usize, mut models: &[LinearModel]) -> Result<f64> {
         if let Some(own) = self.own {
-            let score = own(split, models)?;
-            return Ok(if score.is_finite() { score } else { self.worst() });
+            return Ok(self.judged(own(split, models)?));
         }
-        let rows = &self.splits[split].held_out;
         let mut sum = 0.0;
-        for (problem, model) in self.problems.iter().zip(models) {
-            let z = problem.predict(model, rows)?;
-            if z.iter().any(|z| !z.is_finite()) {
-                return Ok(self.worst());
-            }
-            let weights = problem.weights.map(|w| pick(w, rows));
-            sum += self.metric.score(problem.loss, &z, &pick(problem.target, rows), weights.as_deref())?;
+        for task in self.tasks {
+            let (of_task, others) = models.split_at(task.outputs());
+            models = others;
+            sum += task.score(self.metric, of_task, &self.splits[split])?;
         }
-        Ok(sum)
+        Ok(self.judged(sum))
     }
 
-    /// The score of a model that must not win.
-    fn worst(&self) -> f64 {
-        if self.metric.is_gain() { f64::NEG_INFINITY } else { f64::INFINITY }
+    /// A score, or that of a model that must not win.
+    fn judged(&self, score: f64) -> f64 {
+        match score.is_finite() {
+            true => score,
+            false if self.metric.is_gain() => f64::NEG_INFINITY,
+            false => f64::INFINITY,
+        }
     }
 
     /// The weight of every split; `Err` for one that cannot be trained on or scored.
     pub fn weights(&self) -> Result<Vec<f64>> {
         check_option(!self.splits.is_empty(), "splits", "empty", "at least one")?;
+        let metric = self.own.is_none().then_some(self.metric);
         let weigh = |number: usize| {
-            let mut weight = 0.0;
-            for problem in self.problems {
-                if self.own.is_none() {
-                    self.metric.check(problem.loss)?;
-                }
-                weight =
-                    check(problem, &self.splits[number], number, self.own.is_none() && self.metric == Metric::Auc)?;
-            }
-            Ok(weight)
+            let of_task = |_: f64, task: &&dyn Task| task.weigh(&self.splits[number], number, metric);
+            self.tasks.iter().try_fold(0.0, of_task)
         };
         (0..self.splits.len()).map(weigh).collect()
     }
-}
-
-/// The weight of the rows held out; `Err` for rows that do not exist, weigh nothing or leave only one class.
-fn check(problem: &Problem, split: &Split, number: usize, both_held_out: bool) -> Result<f64> {
-    let rows = problem.target.len();
-    if let Some(&index) = split.training.iter().chain(&split.held_out).find(|&&i| i >= rows) {
-        return Err(Error::IndexOutOfRange { what: "row", index, bound: rows });
-    }
-    let weight = |i: usize| problem.weights.map_or(1.0, |w| w[i]);
-    let total = |rows: &[usize]| rows.iter().map(|&i| weight(i)).sum::<f64>();
-    let positive = |rows: &[usize]| rows.iter().filter(|&&i| problem.target[i] > 0.0).map(|&i| weight(i)).sum::<f64>();
-    let mixed = |rows: &[usize]| positive(rows) > 0.0 && positive(rows) < total(rows);
-    for (rows, role) in [(&split.training, "to train on"), (&split.held_out, "to score")] {
-        if total(rows) <= 0.0 {
-            return Err(Error::Data(format!("split {number} has no row of positive weight {role}: take fewer folds")));
-        }
-    }
-    if problem.loss.target() == TargetKind::Sign && !mixed(&split.training) {
-        return Err(Error::Data(format!(
-            "split {number} has only one class to train on: stratify the folds, or take fewer"
-        )));
-    }
-    if both_held_out && !mixed(&split.held_out) {
-        let problem = format!(
-            "split {number} holds out one class only, which leaves its auc undefined: stratify the folds, or take fewer"
-        );
-        return Err(Error::Data(problem));
-    }
-    Ok(total(&split.held_out))
 }

@@ -10,7 +10,7 @@ use crate::search::Search;
 use crate::supervise::{Watch, print, supervise};
 use crate::value::Value;
 use ksparse::select::{Choose, CvCell, CvProgress, CvTable, Deal, Folds, Metric, Problem, Refits, Rule, Training};
-use ksparse::{Result, Solution, Solver, Sparsity};
+use ksparse::{Objective, Result, Solution, Solver, Sparsity};
 use savvy::{ListSexp, savvy};
 use std::ops::ControlFlow;
 
@@ -57,7 +57,7 @@ impl Comparison {
         }
     }
 
-    fn choose(&self, search: &Search) -> Choose {
+    pub fn choose(&self, search: &Search) -> Choose {
         let refits = match (&self.lambdas, &self.refits) {
             (_, Some(given)) => Refits::Given(given.clone()),
             (Some(_), None) => Refits::Same,
@@ -68,11 +68,12 @@ impl Comparison {
             lambdas: self.lambdas.clone(),
             refits,
             keep: search.keep.clone(),
-            metric: self.metric.unwrap_or(Metric::Deviance),
+            metric: self.metric,
             rule: self.rule,
             thorough: search.solver != "auto" || self.lambdas.is_some(),
             resamples: self.resamples,
             time_limit: search.time_limit(),
+            cancel: search.cancel.clone(),
             ..Choose::default()
         }
     }
@@ -172,36 +173,55 @@ impl Made {
         watch: &Watch<String>,
     ) -> Result<Self> {
         let choose = comparison.choose(search);
-        choose.metric.check(problem.loss)?;
+        choose.metric.map_or(Ok(()), |metric| metric.check(problem.loss))?;
         let chosen = choose.solve(&[*problem], &folds.splits(), None, solver, &mut |at| report(watch, at))?;
         let predictor = &chosen.predictors[0];
         let winners = winners(&chosen.table, comparison.rule, |cell| {
             let same = (cell.k, cell.lambda, cell.refit) == (chosen.k, chosen.lambda, chosen.refit);
             let solution = match same {
                 true => predictor.solution.clone(),
-                false => refitted(training, cell, search, solver, watch)?,
+                false => {
+                    let columns = |solution: &Solution| training.model(solution).support;
+                    let sparsity = |k: usize, keep: &[usize]| problem.sparsity(k, keep);
+                    let of = Refit {
+                        objective: &|lambda| training.objective(lambda),
+                        columns: &columns,
+                        sparsity: &sparsity,
+                    };
+                    of.refitted(cell, &search.keep, solver, watch)?
+                }
             };
             fitted(training, cell.k, cell.refit, solution)
         })?;
-        let more = evidence::of_choice(predictor, &chosen.edges, training);
+        let more = evidence::of_choice(predictor, &chosen.edges, |solution| vec![training.model(solution)]);
         Ok(Self { table: chosen.table, winners, more })
     }
 }
 
-/// A cell on all rows: its columns selected under one ridge, their coefficients fitted under the other.
-fn refitted(
-    training: &Training,
-    cell: &CvCell,
-    search: &Search,
-    solver: &dyn Solver,
-    watch: &Watch<String>,
-) -> Result<Solution> {
-    let selecting = training.objective(cell.lambda)?;
-    let selected = solver.solve(&*selecting, &search.sparsity(cell.k), None, &mut |_| watch.go_on())?;
-    if cell.refit == cell.lambda {
-        return Ok(selected);
+/// What a cell is solved by on all rows.
+pub struct Refit<'a> {
+    pub objective: &'a dyn Fn(f64) -> Result<Box<dyn Objective + 'a>>,
+    /// The columns of a solution.
+    pub columns: &'a dyn Fn(&Solution) -> Vec<usize>,
+    /// The constraint for k columns beside some.
+    pub sparsity: &'a dyn Fn(usize, &[usize]) -> Sparsity,
+}
+
+impl Refit<'_> {
+    /// A cell: its columns selected under one ridge, their coefficients fitted under the other.
+    pub fn refitted(
+        &self,
+        cell: &CvCell,
+        keep: &[usize],
+        solver: &dyn Solver,
+        watch: &Watch<String>,
+    ) -> Result<Solution> {
+        let selecting = (self.objective)(cell.lambda)?;
+        let selected = solver.solve(&*selecting, &(self.sparsity)(cell.k, keep), None, &mut |_| watch.go_on())?;
+        if cell.refit == cell.lambda {
+            return Ok(selected);
+        }
+        let all_of_them = (self.sparsity)(0, &(self.columns)(&selected));
+        solver.solve(&*(self.objective)(cell.refit)?, &all_of_them, Some(&selected), &mut |_| watch.go_on())
     }
-    let columns = selected.support.iter().copied().filter(|&j| j < training.risk.features());
-    let all_of_them = Sparsity::new(0).keep(columns);
-    solver.solve(&*training.objective(cell.refit)?, &all_of_them, Some(&selected), &mut |_| watch.go_on())
 }

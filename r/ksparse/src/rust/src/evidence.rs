@@ -1,14 +1,13 @@
 //! How sure a choice is: how often columns are selected, what else is nearly as good, the path it stands on.
 
 use crate::value::Value;
-use ksparse::select::{Edge, Folds, Predictor, Training};
-use ksparse::{LinearModel, Result};
-use rayon::prelude::*;
+use ksparse::select::{Edge, Predictor};
+use ksparse::{LinearModel, Solution};
 
 type Field = (&'static str, Value);
 
 /// What [`ksparse::select::Choose`] knows of it.
-pub fn of_choice(predictor: &Predictor, edges: &[Edge], training: &Training) -> Vec<Field> {
+pub fn of_choice(predictor: &Predictor, edges: &[Edge], models: impl Fn(&Solution) -> Vec<LinearModel>) -> Vec<Field> {
     let edge = |edge: &Edge| match edge {
         Edge::LargestK => "k is the largest compared",
         Edge::LargestLambda => "the lambda that selects is the largest compared",
@@ -19,7 +18,7 @@ pub fn of_choice(predictor: &Predictor, edges: &[Edge], training: &Training) -> 
     let others = predictor.alternatives.iter().map(|other| {
         Value::Record(vec![("support", Value::indices(&other.support)), ("objective", Value::Real(other.value))])
     });
-    let steps = predictor.path.iter().map(|(k, solution)| (*k, vec![training.model(solution)]));
+    let steps = predictor.path.iter().map(|(k, solution)| (*k, models(solution)));
     let resampled = predictor.resampled.as_ref();
     vec![
         ("frequencies", Value::Reals(predictor.frequencies.clone())),
@@ -28,21 +27,6 @@ pub fn of_choice(predictor: &Predictor, edges: &[Edge], training: &Training) -> 
         ("alternatives", Value::List(others.collect())),
         path(steps.collect()),
     ]
-}
-
-/// For every column the share of the folds that select it, `select` being asked for the columns of each by the rows it
-/// is trained on.
-pub fn frequencies(
-    columns: usize,
-    folds: &Folds,
-    select: impl Fn(Vec<usize>) -> Result<Vec<usize>> + Sync,
-) -> Result<Field> {
-    let splits = folds.splits();
-    let selected: Vec<Vec<usize>> =
-        splits.par_iter().map(|split| select(split.training.clone())).collect::<Result<_>>()?;
-    let mut times = vec![0.0; columns];
-    selected.iter().flatten().for_each(|&j| times[j] += 1.0);
-    Ok(("frequencies", Value::Reals(times.iter().map(|times| times / splits.len().max(1) as f64).collect())))
 }
 
 /// The models of every k on all rows, one per output.

@@ -1,7 +1,7 @@
 //! Fits to survival times, classes, ordered or not, and several responses.
 
 use crate::args::Args;
-use crate::choose::{self, Comparison};
+use crate::choose::{self, Comparison, Refit};
 use crate::error::to_r;
 use crate::evidence;
 use crate::matrix::{Matrix, View};
@@ -12,7 +12,7 @@ use crate::value::Value;
 use ksparse::design::Design;
 use ksparse::loss::{JOINT_RIDGE, Survival, Ties};
 use ksparse::path::PathProgress;
-use ksparse::select::{CvProgress, JointProblem, JointTraining, JointValidation, Observed};
+use ksparse::select::{CvProgress, JointProblem, JointTraining, Observed};
 use ksparse::{Path, Result, Solution, Sparsity};
 use savvy::{ListSexp, RealSexp, savvy};
 
@@ -150,52 +150,41 @@ fn described(
     Ok(Fitted { held, baselines, thresholds, ..Fitted::new(k, solution, models, &training.risk)? })
 }
 
-/// Chooses k and the ridge by the folds, and fits what each rule takes to all rows.
+/// Chooses k and the ridges by the folds, and fits what each rule takes to all rows.
 #[savvy]
 fn core_choose_joint(data: ListSexp, search: ListSexp, comparison: ListSexp) -> savvy::Result<savvy::Sexp> {
     let (data, (search, manner)) = (JointData::new(data)?, Search::new(search)?);
     let (view, solver, comparison) = (data.view(), search.solver()?, Comparison::new(comparison)?);
-    let validation = JointValidation {
-        ks: comparison.ks.clone(),
-        lambdas: comparison.lambdas.clone(),
-        keep: search.keep.clone(),
-        metric: comparison.metric,
-        rule: comparison.rule,
-        cancel: search.cancel.clone(),
-    };
     let work = |watch: &Watch<String>| {
         let design = view.matrix.design()?;
         let problem = view.over(&*design, &search);
         let folds = comparison.folds(|deal| problem.folds(deal, search.seed))?;
         let mut report = |at: &CvProgress| choose::report(watch, at);
-        let chosen = validation.solve(&problem, &folds.splits(), &*solver, &mut report)?;
-        let training = problem.on_all_rows()?;
+        let choose = comparison.choose(&search);
+        let chosen = choose.solve_joint(&problem, &folds.splits(), None, &*solver, &mut report)?;
+        let (training, predictor) = (problem.on_all_rows()?, &chosen.predictors[0]);
         let winners = choose::winners(&chosen.table, comparison.rule, |cell| {
-            if (cell.k, cell.lambda) == (chosen.k, chosen.lambda) {
-                return described(&problem, &training, chosen.k, chosen.lambda, chosen.solution.clone());
-            }
-            let sparsity = problem.sparsity(cell.k, &search.keep);
-            let objective = training.objective(cell.lambda)?;
-            let solution = solver.solve(&*objective, &sparsity, None, &mut |_| watch.go_on())?;
-            described(&problem, &training, cell.k, cell.lambda, solution)
+            let same = (cell.k, cell.lambda, cell.refit) == (chosen.k, chosen.lambda, chosen.refit);
+            let solution = match same {
+                true => predictor.solution.clone(),
+                false => {
+                    let columns = |solution: &Solution| training.models(solution).swap_remove(0).support;
+                    let sparsity = |k: usize, keep: &[usize]| problem.sparsity(k, keep);
+                    let of = Refit {
+                        objective: &|lambda| training.objective(lambda),
+                        columns: &columns,
+                        sparsity: &sparsity,
+                    };
+                    of.refitted(cell, &search.keep, &*solver, watch)?
+                }
+            };
+            described(&problem, &training, cell.k, cell.refit, solution)
         })?;
-        let objective = training.objective(chosen.lambda)?;
+        let objective = training.objective(chosen.refit)?;
         let nothing = solver.solve(&*objective, &problem.sparsity(0, &[]), None, &mut |_| watch.go_on())?;
         let null = ksparse::Objective::value(&training.risk, nothing.as_sparse())?;
-        let sparsity = problem.sparsity(chosen.k, &search.keep);
-        let frequencies = evidence::frequencies(design.ncols(), &folds, |rows| {
-            let part = problem.on_rows(rows)?;
-            let objective = part.objective(chosen.lambda)?;
-            let solution = solver.solve(&*objective, &sparsity, None, &mut |_| watch.go_on())?;
-            Ok(part.models(&solution).swap_remove(0).support)
-        })?;
-        let ks = chosen.table.cells().iter().filter(|cell| cell.lambda == chosen.lambda).map(|cell| cell.k).collect();
-        let Sparsity { keep, groups, .. } = sparsity;
-        let path = Path { keep, groups, ..search.grid(ks, vec![chosen.lambda]).path };
-        let solved = path.solve(&*objective, &*solver, &mut |_| watch.go_on())?;
-        let steps = solved.ks.iter().zip(&solved.solutions).map(|(k, solution)| (*k, training.models(solution)));
-        let more = vec![frequencies, evidence::path(steps.collect())];
-        Ok((chosen.table, winners, folds, null, more))
+        let more = evidence::of_choice(predictor, &chosen.edges, |solution| training.models(solution));
+        Ok((chosen.table.clone(), winners, folds, null, more))
     };
     let (table, winners, folds, null_loss, more) = supervise(&manner, &search.cancel, work, print)?;
     choose::described(&table, winners, &folds, null_loss, more).into_sexp()
