@@ -74,8 +74,9 @@ impl Scoring<'_, '_, '_> {
 
     fn nothing(&self, split: &[Box<dyn OnRows + '_>]) -> Result<Ladder> {
         let keep = self.scorer.tasks[0].sparsity(0, &self.choose.keep).keep;
-        let stage = |training: &Box<dyn OnRows + '_>| descent::nothing(&*training.objective(0.0)?, &keep);
-        Ok(BTreeMap::from([(0, split.iter().map(stage).collect::<Result<Vec<_>>>()?)]))
+        let stage = |training: &dyn OnRows| descent::nothing(&*training.objective(0.0)?, &keep);
+        let stages = split.iter().map(|training| stage(&**training));
+        Ok(BTreeMap::from([(0, stages.collect::<Result<Vec<_>>>()?)]))
     }
 
     /// Scores all k under every ridge, and further ones where the choice lies at their end; ends early when told to.

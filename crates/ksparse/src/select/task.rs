@@ -136,10 +136,8 @@ impl Task for Problem<'_> {
             )));
         }
         if metric == Some(Metric::Auc) && !mixed(&split.held_out) {
-            let problem = format!(
-                "split {number} holds out one class only, which leaves its auc undefined: stratify the folds, or take fewer"
-            );
-            return Err(Error::Data(problem));
+            let undefined = "holds out one class only, which leaves its auc undefined";
+            return Err(Error::Data(format!("split {number} {undefined}: stratify the folds, or take fewer")));
         }
         Ok(weight)
     }

@@ -76,7 +76,9 @@ test_that("every family is chosen for, by measures that suit it", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   for (cv in list(classes, times)) for (type in c("cv", "path", "frequencies")) expect_silent(plot(cv, type = type))
-  expect_error(cv.ksparse(d$x, y, k = 1:3, resamples = 5), "`resamples`")
+  halves <- cv.ksparse(d$x, y, k = 1:3, lambda.refit = c(0.1, 0.01), resamples = 5, seed = 1)
+  expect_identical(halves$resampled[["g7"]], 1)
+  expect_true(all(halves$scores$lambda.refit[halves$scores$k > 0] %in% c(0.1, 0.01)))
 })
 
 test_that("groups are chosen among, from a formula too", {
