@@ -187,6 +187,26 @@ __device__ __forceinline__ void sparse_reduce(const u32* indices, const T* value
     if (lane == 0) out[which] = sum;
 }
 
+// out[which] = how many entries of a piece, whose slot is its column, do not come after the one before them in that
+// column, or lie beyond the last row
+extern "C" __global__ void misplaced(const u64* pointers, const u32* indices, const Item* items, u64 count, u64 rows,
+                                     double* out) {
+    const u64 which = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    const u32 lane = threadIdx.x % 32;
+    if (which >= count) return;
+    const Item item = items[which];
+    const u64 first = pointers[item.slot];
+    double wrong = 0.0;
+    for (u32 e = lane; e < item.length; e += 32) {
+        const u64 at = item.start + e;
+        const u32 row = indices[at];
+        if (row >= rows) wrong += 1.0;
+        if (at > first && indices[at - 1] >= row) wrong += 1.0;
+    }
+    wrong = warp_sum(wrong);
+    if (lane == 0) out[which] = wrong;
+}
+
 // out[c] = the sum of parts[first[c]] to parts[first[c + 1]]
 extern "C" __global__ void add_up_items(const double* parts, const u32* first, u64 count, double* out) {
     const u64 c = (u64)blockIdx.x * blockDim.x + threadIdx.x;

@@ -86,6 +86,10 @@ pub(crate) fn launch(task: &Task) -> Option<Launch> {
             let arguments = [x.indices, x.values, items, count, vector, centres, out];
             made(format!("sparse_{word}_{}", of(x.single)), each(32 * count, 256), 256, &arguments)
         }
+        Task::Misplaced { x, rows, items, count, out } => {
+            let arguments = [x.pointers, x.indices, items, count, rows, out];
+            made("misplaced".into(), each(32 * count, 256), 256, &arguments)
+        }
         Task::AddUpItems { parts, first, count, out } => {
             made("add_up_items".into(), each(count, 256), 256, &[parts, first, count, out])
         }
@@ -111,7 +115,8 @@ pub(crate) fn launch(task: &Task) -> Option<Launch> {
 
 /// Every kernel there is.
 pub(crate) fn kernels() -> Vec<String> {
-    let mut names: Vec<String> = ["add_up", "add_up_items", "bounds", "multiply"].map(String::from).to_vec();
+    let mut names: Vec<String> =
+        ["add_up", "add_up_items", "bounds", "misplaced", "multiply"].map(String::from).to_vec();
     for entry in ["f32", "f64"] {
         for word in ["dot", "square", "deviation"] {
             names.extend(["long", "wide"].map(|shape| format!("reduce_{shape}_{word}_{entry}")));
@@ -149,6 +154,7 @@ mod tests {
             Task::DotRows { x, columns: 1, list: 2, count: 3, w: 4, out: 5 },
             Task::AddRows { x, columns: 1, list: 2, count: 3, factors: 4, out: 5 },
             Task::SparseReduce { x: compressed, items: 1, count: 2, vector: 3, measure, out: 4 },
+            Task::Misplaced { x: compressed, rows: 1, items: 2, count: 3, out: 4 },
             Task::AddUpItems { parts: 1, first: 2, count: 3, out: 4 },
             Task::Bounds { x: compressed, list: 1, count: 2, blocks: 3, out: 4 },
             Task::SparseCombine { x: compressed, rows: 1, list: 2, count: 3, bounds: 4, blocks: 5, factors: 6, out: 7 },

@@ -67,11 +67,17 @@ impl Items {
 
     /// A measure of these columns; vector and centres are on the device.
     pub fn measure(&self, turn: &Turn, x: Compressed, vector: u64, kind: Measure, out: &mut [f64]) -> Result<()> {
+        let task = |items, count, out| Task::SparseReduce { x, items, count, vector, measure: kind, out };
+        self.summed(turn, task, out)
+    }
+
+    /// What a task says of every piece, added up for every column: the task's arguments are where the pieces are, how
+    /// many, and where its answers go.
+    fn summed(&self, turn: &Turn, task: impl FnOnce(u64, u64, u64) -> Task, out: &mut [f64]) -> Result<()> {
         let sums = turn.room::<f64>(self.columns, "a vector")?;
         let parts = turn.room::<f64>(self.pieces, "partial sums")?;
         if self.pieces > 0 {
-            let (items, count) = (self.items.at(), self.pieces);
-            turn.run(Task::SparseReduce { x, items, count, vector, measure: kind, out: parts.at() })?;
+            turn.run(task(self.items.at(), self.pieces, parts.at()))?;
         }
         if self.columns > 0 {
             let (first, count) = (self.first.at(), self.columns);
@@ -126,11 +132,13 @@ impl CudaSparse {
             turn.check_foreign(layout.indices, 4 * entries)?;
             turn.check_foreign(layout.values, entries * if layout.single { 4 } else { 8 })?;
         }
-        let mut indices = vec![0u32; entries as usize];
-        turn.download(layout.indices, &mut indices)?;
         drop(turn);
-        check_indices(&layout, &indices)?;
-        Self::over(session, layout, Arc::new(Memory::Foreign(owner)))
+        if let Some(j) = layout.pointers.windows(2).position(|p| p[0] > p[1]) {
+            return Err(disordered(j));
+        }
+        let design = Self::over(session, layout, Arc::new(Memory::Foreign(owner)))?;
+        design.check_indices()?;
+        Ok(design)
     }
 
     fn over(session: &Arc<Session>, layout: SparseLayout, memory: Arc<Memory>) -> Result<Self> {
@@ -144,6 +152,15 @@ impl CudaSparse {
         let session = Arc::clone(session);
         drop(turn);
         Ok(Self { session, x, rows, pointers, every, by_row: OnceLock::new(), _own: own, _memory: memory })
+    }
+
+    /// `Err` unless rows ascend within columns, and are there. On the device: they need not travel for it.
+    fn check_indices(&self) -> Result<()> {
+        let (x, rows) = (self.x, self.rows as u64);
+        let mut misplaced = vec![0.0; self.ncols()];
+        let task = |items, count, out| Task::Misplaced { x, rows, items, count, out };
+        self.every.summed(&self.session.turn(), task, &mut misplaced)?;
+        misplaced.iter().position(|count| *count > 0.0).map_or(Ok(()), |j| Err(disordered(j)))
     }
 
     pub(crate) fn session(&self) -> &Arc<Session> {
@@ -214,14 +231,15 @@ impl CudaSparse {
         let right = right.map(|right| turn.list(right)).transpose()?;
         let factor = if right.is_some() { Factor::Weights(weights.at()) } else { Factor::Roots(weights.at()) };
         let rows = self.rows as u64;
-        let most = (PANEL / (8 * (m + n))).clamp(1, rows);
+        let written = if right.is_some() { m + n } else { m };
+        let most = (PANEL / (8 * written)).clamp(1, rows);
         let batches = batches(m, n, most);
         let height = most.next_multiple_of(batches);
         let parts = turn.room::<f64>(batches * m * n, "partial products")?;
-        let panels = turn.room::<f64>(height * (m + n), "columns written out")?;
+        let panels = turn.room::<f64>(height * written, "columns written out")?;
         let second = panels.at() + 8 * height * m;
         for low in (0..rows).step_by(height as usize) {
-            turn.clear(panels.at(), 8 * height * if right.is_some() { m + n } else { m })?;
+            turn.clear(panels.at(), 8 * height * written)?;
             let x = self.x;
             turn.run(Task::Densify { x, list: left.at(), count: m, low, height, factor, out: panels.at() })?;
             if let Some(right) = &right {
@@ -245,20 +263,11 @@ impl CudaSparse {
     }
 }
 
-/// `Err` unless rows ascend within columns, and are there.
-fn check_indices(layout: &SparseLayout, indices: &[u32]) -> Result<()> {
-    for (j, p) in layout.pointers.windows(2).enumerate() {
-        let rows = indices.get(p[0] as usize..p[1] as usize).unwrap_or(&[]);
-        let fit = p[0] <= p[1] && rows.len() as u64 == p[1] - p[0];
-        if !fit || rows.windows(2).any(|r| r[0] >= r[1]) || rows.last().is_some_and(|&r| r as usize >= layout.rows) {
-            let message = format!(
-                "column {j} of the sparse matrix has rows out of order, twice or beyond the last: sort its indices and \
-                 add up duplicates first"
-            );
-            return Err(Fault::Foreign(message));
-        }
-    }
-    Ok(())
+fn disordered(j: usize) -> Fault {
+    Fault::Foreign(format!(
+        "column {j} of the sparse matrix has rows out of order, twice or beyond the last: sort its indices and add up \
+         duplicates first"
+    ))
 }
 
 impl Design for CudaSparse {
@@ -317,6 +326,11 @@ impl Design for CudaSparse {
         self.session.work(|turn| {
             let m = left.len();
             let result = turn.room::<f64>((m * right.len()) as u64, "a product of columns")?;
+            // Columns with themselves are written out once, if the weights have roots.
+            if left == right && m <= WIDE && weights.iter().all(|w| *w >= 0.0) {
+                self.crossed(turn, left, None, weights, result.at())?;
+                return fill(turn, result.at(), out, false);
+            }
             for (t, right) in right.chunks(WIDE).enumerate() {
                 self.crossed(turn, left, Some(right), weights, result.at() + 8 * (m * WIDE * t) as u64)?;
             }

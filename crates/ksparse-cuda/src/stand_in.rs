@@ -190,6 +190,20 @@ impl Memory {
                 }
                 self.write::<f64>(out, &sums);
             }
+            Task::Misplaced { x, rows, items, count, out } => {
+                let mut counts = Vec::new();
+                for [start, both] in self.read::<Item>(items, count) {
+                    let first: u64 = self.read(x.pointers + 8 * (both >> 32), 1)[0];
+                    let length = both & u64::from(u32::MAX);
+                    // With the entry before, where there is one in the column.
+                    let before = u64::from(start > first);
+                    let list: Vec<u32> = self.read(x.indices + 4 * (start - before), length + before);
+                    let unordered = list.windows(2).filter(|w| w[0] >= w[1]).count();
+                    let beyond = |row: &&u32| u64::from(**row) >= rows;
+                    counts.push((unordered + list[before as usize..].iter().filter(beyond).count()) as f64);
+                }
+                self.write::<f64>(out, &counts);
+            }
             Task::AddUpItems { parts, first, count, out } => {
                 let first: Vec<u32> = self.read(first, count + 1);
                 let parts: Vec<f64> = self.read(parts, u64::from(first[count as usize]));

@@ -225,6 +225,31 @@ fn memory_of_others_is_used_as_it_lies_and_checked() {
     }
 }
 
+/// Long columns are looked at in pieces: the first entry of one against the last of the piece before it.
+#[test]
+fn rows_of_others_are_checked_from_piece_to_piece() {
+    for device in devices() {
+        let session = Session::new(device.clone());
+        let (indices, values) = (device.allocate(4 * 1503).unwrap(), device.allocate(8 * 1503).unwrap());
+        device.upload(&vec![0; 8 * 1503], values).unwrap();
+        let pointers = vec![0, 3, 1503, 1503];
+        let layout = SparseLayout { rows: 1500, pointers, indices, values, single: false };
+        let refused = |change: &dyn Fn(&mut Vec<u32>)| {
+            let mut list: Vec<u32> = (0..3).chain(0..1500).collect();
+            change(&mut list);
+            device.upload(&list.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>(), indices).unwrap();
+            CudaSparse::foreign(&session, layout.clone(), Box::new(())).err().map(|fault| fault.to_string())
+        };
+        assert_eq!(refused(&|_| ()), None);
+        for (place, row) in [(3 + 1024, 1023), (3 + 1023, 1024), (1502, 1500), (1502, u32::MAX), (600, 0)] {
+            let message = refused(&|list| list[place] = row).unwrap_or_default();
+            assert!(message.contains("column 1 of the sparse matrix"), "{place}: {message}");
+        }
+        assert!(refused(&|list| list[2] = 1).unwrap_or_default().contains("column 0 of the sparse matrix"));
+        [indices, values].iter().for_each(|&at| device.release(at));
+    }
+}
+
 #[test]
 fn without_a_device_the_answer_says_so() {
     if let Err(none) = ksparse_cuda::open(99) {
