@@ -1,5 +1,6 @@
 //! Cholesky factors: of a positive definite matrix, and of a semi-definite one whose dependent directions are frozen.
 
+use super::symmetric::inverse;
 use crate::kernels::axpy;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt;
@@ -26,6 +27,10 @@ pub(crate) struct Cholesky {
 
 /// Pivots below this, relative to a unit diagonal, are rounding error.
 const SINGULAR: f64 = 1e-12;
+
+/// From this size on an inverse is computed by blocks of columns, side by side: of a small matrix that takes up to three
+/// times the operations.
+const LARGE: usize = 384;
 
 impl Cholesky {
     /// Factors `matrix` (lower triangle) with `damping` added to its diagonal.
@@ -68,11 +73,7 @@ impl Cholesky {
     /// `H^-1`, all of it.
     pub fn inverse(&self) -> Mat<f64> {
         let k = self.factor.nrows();
-        let mut out = Mat::zeros(k, k);
-        let need = llt::inverse::inverse_scratch::<f64>(k, Par::Seq);
-        with_stack(need, |stack| {
-            llt::inverse::inverse(out.as_mut(), self.factor.as_ref(), Par::Seq, stack);
-        });
+        let mut out = if k >= LARGE { inverse(&self.factor) } else { self.whole_inverse() };
         for b in 0..k {
             for a in b..k {
                 let v = out[(a, b)] * self.scale[a] * self.scale[b];
@@ -80,6 +81,19 @@ impl Cholesky {
                 out[(b, a)] = v;
             }
         }
+        out
+    }
+}
+
+impl Cholesky {
+    /// `(L L')^-1` in one go, its lower triangle.
+    fn whole_inverse(&self) -> Mat<f64> {
+        let k = self.factor.nrows();
+        let mut out = Mat::zeros(k, k);
+        let need = llt::inverse::inverse_scratch::<f64>(k, Par::Seq);
+        with_stack(need, |stack| {
+            llt::inverse::inverse(out.as_mut(), self.factor.as_ref(), Par::Seq, stack);
+        });
         out
     }
 }

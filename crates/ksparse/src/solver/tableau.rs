@@ -21,8 +21,13 @@ use super::run::{Iterate, Run};
 use crate::error::Result;
 use crate::kernels::{Gains, axpy, dot, highest};
 use crate::restricted::{Ended, InnerOptions};
+use crate::threads::for_column_blocks;
 use faer::linalg::matmul::matmul;
+use faer::prelude::ReborrowMut;
 use faer::{Accum, Mat, Par};
+
+/// Columns of the table that a thread takes at a time.
+const WIDTH: usize = 64;
 
 /// Single exchanges that the model praises and f refuses before the search ends.
 const TRIES: usize = 3;
@@ -125,8 +130,16 @@ impl Tableau {
         let model = LocalModel::new(run, at, slope, table.submatrix(0, 0, k, k).to_owned());
         let (mut inverse, mut cross, mut solved, mut rest) = table.as_mut().split_at_mut(k, k);
         inverse.copy_from(&model.inverse);
-        matmul(solved.as_mut(), Accum::Replace, cross.as_ref().transpose(), &model.inverse, 1.0, Par::Seq);
-        matmul(rest.as_mut(), Accum::Add, solved.as_ref(), cross.as_ref(), -1.0, Par::Seq);
+        let across = cross.as_ref().transpose();
+        for_column_blocks(solved.as_mut(), WIDTH, count * k * k, |b, target| {
+            let right = model.inverse.subcols(b * WIDTH, target.ncols());
+            matmul(target, Accum::Replace, across, right, 1.0, Par::Seq);
+        });
+        let solved_then = solved.as_ref();
+        for_column_blocks(rest.as_mut(), WIDTH, count * count * k, |b, target| {
+            let right = cross.as_ref().subcols(b * WIDTH, target.ncols());
+            matmul(target, Accum::Add, solved_then, right, -1.0, Par::Seq);
+        });
         for c in 0..count {
             (0..k).for_each(|a| cross[(a, c)] = -solved[(c, a)]);
         }
@@ -237,12 +250,16 @@ impl Tableau {
         let size = self.base.len();
         let inverse = 1.0 / self.table[(t, t)];
         let column: Vec<f64> = self.table.col_as_slice(t).iter().map(|v| v * inverse).collect();
-        for c in (0..size).filter(|&c| c != t) {
-            let target = self.table.col_as_slice_mut(c);
-            let share = target[t];
-            axpy(-share, &column, target);
-            target[t] = -share * inverse;
-        }
+        // Every column for itself; that of t is written below.
+        for_column_blocks(self.table.as_mut(), WIDTH, size * size, |b, mut block| {
+            for c in (0..block.ncols()).filter(|c| b * WIDTH + c != t) {
+                let Some(target) = block.rb_mut().col_mut(c).try_as_col_major_mut() else { continue };
+                let target = target.as_slice_mut();
+                let share = target[t];
+                axpy(-share, &column, target);
+                target[t] = -share * inverse;
+            }
+        });
         let share = self.base[t];
         axpy(-share, &column, &mut self.base);
         self.base[t] = -share * inverse;

@@ -26,6 +26,9 @@ impl Risk<'_> {
 /// Samples whose losses are added up in one go.
 const SAMPLES: usize = 8192;
 
+/// Samples whose curvatures are counted in one go: each such part has its own 2048 sums.
+const COUNTED: usize = 65_536;
+
 /// The sum of what `part` gives for the parts of n samples, side by side where it pays, in the order of the parts.
 fn add_up<P: Send>(n: usize, parts: impl Iterator<Item = P>, part: impl Fn(P) -> f64 + Sync) -> f64 {
     // A loss costs some twenty multiply-adds.
@@ -50,15 +53,35 @@ pub(super) fn forget_flat(curvatures: &mut [f64]) {
 pub(super) fn forget_least(curvatures: &mut [f64], share: f64) {
     // Sums by powers of two: the exponents of the numbers, of which a float has 2048.
     let power = |c: f64| (c.to_bits() >> 52) as usize & 2047;
-    let mut sums = [0.0; 2048];
-    curvatures.iter().for_each(|&c| sums[power(c)] += c);
+    let count = |part: &[f64]| {
+        let mut sums = vec![0.0; 2048];
+        part.iter().for_each(|&c| sums[power(c)] += c);
+        sums
+    };
+    let together = |mut all: Vec<f64>, part: Vec<f64>| {
+        all.iter_mut().zip(part).for_each(|(all, part)| *all += part);
+        all
+    };
+    let many = worth_splitting(curvatures.len());
+    let sums = if many {
+        let parts: Vec<Vec<f64>> = curvatures.par_chunks(COUNTED).map(count).collect();
+        parts.into_iter().reduce(together)
+    } else {
+        curvatures.chunks(COUNTED).map(count).reduce(together)
+    };
+    let sums = sums.unwrap_or_default();
     let mut left = share * sums.iter().sum::<f64>();
     let least = sums.iter().position(|sum| {
         left -= sum;
         left < 0.0
     });
     let least = least.unwrap_or(0);
-    curvatures.iter_mut().for_each(|c| *c = if power(*c) < least { 0.0 } else { *c });
+    let forget = |c: &mut f64| *c = if power(*c) < least { 0.0 } else { *c };
+    if many {
+        curvatures.par_iter_mut().with_min_len(SAMPLES).for_each(forget);
+    } else {
+        curvatures.iter_mut().for_each(forget);
+    }
 }
 
 #[cfg(test)]
