@@ -23,9 +23,9 @@ fn solver(step: f64) -> Grahtp {
 }
 
 /// A network for every k with the first step, then with the second, and so on.
-pub fn path(covariance: &Covariance, ks: &[usize]) -> ksparse::Result<Vec<Network>> {
+pub fn path(covariance: &Covariance, ks: &[usize], steps: &[f64]) -> ksparse::Result<Vec<Network>> {
     let mut networks = Vec::new();
-    for step in STEPS {
+    for &step in steps {
         let path = Path { sweeps: 0, ..Path::over(ks.to_vec()) };
         networks.extend(RECIPE.family(path, &solver(step))(covariance)?);
     }

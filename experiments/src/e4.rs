@@ -72,14 +72,18 @@ impl Experiment for PrecisionSimulation {
             }
         }
         // GraSP takes minutes on large graphs: those come last.
-        let slow = |p: usize, method: &str| (method == "grasp" && p > FAST) || method == PATIENT;
-        for late in [false, true] {
+        let stage = |p: usize, method: &str| match method {
+            PATIENT => 2,
+            "grasp" if p > FAST => 1,
+            _ => 0,
+        };
+        for turn in 0..3 {
             for &p in ps {
                 for (replica, seed) in settings.seeds(20, 2).enumerate() {
-                    // To its 50 iterations it takes two minutes a replica at p = 120, and ten at p = 200.
-                    let patient = p <= FAST || (p <= 2 * FAST && replica < 4);
+                    // To its 50 iterations it takes two minutes a replica at p = 120, and more than ten at p = 200.
+                    let patient = p <= FAST || (p <= 2 * FAST && replica < 20);
                     let methods = METHODS.iter().filter(|method| patient || **method != PATIENT);
-                    let methods = methods.filter(|method| slow(p, method) == late);
+                    let methods = methods.filter(|method| stage(p, method) == turn);
                     cells.extend(methods.map(|method| cell("simulation", p, seed, method)));
                 }
             }
@@ -204,7 +208,7 @@ fn path(method: &str, covariance: &Covariance, most: usize) -> ksparse::Result<V
     let p = covariance.variables();
     match method {
         "glasso" => lasso_path(covariance, POINTS),
-        PUBLISHED => algorithm2::path(covariance, &ks(most)),
+        PUBLISHED => algorithm2::path(covariance, &ks(most), &algorithm2::STEPS),
         // Forward selection for the largest k passes through the answers for all others.
         "fbs" => {
             let model = Precision::new(covariance.clone())?;

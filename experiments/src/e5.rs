@@ -5,23 +5,20 @@
 //! two-sample t statistic, chooses k by 6-fold cross-validation of the likelihood within classes, and fits. Section 4.4
 //! of arXiv 1311.5750.
 
+mod data;
 mod findings;
 mod published;
+mod reasons;
 
 use crate::algorithm2::{self, PATIENT, PUBLISHED};
-use crate::frame::{Cell, CpuClock, Experiment, Failure, Memo, Page, Result, Row, Settings};
+use crate::frame::{Cell, CpuClock, Experiment, Memo, Page, Result, Row, Settings};
 use crate::methods;
-use ksparse::design::{Dense, Design, Rows};
-use ksparse::graphical::{
-    self, Classes, Confusion, Covariance, GraphicalLasso, Network, Precision, Rule, Units, screen_by_t,
-};
+use data::{Labelled, Split, read, stand_in, take};
+use ksparse::design::Dense;
+use ksparse::graphical::{self, Classes, Confusion, Covariance, GraphicalLasso, Network, Precision, Rule, Units};
 use ksparse::select::Folds;
 use ksparse::solver::{Fbs, Grasp, ModelSearch, Solver};
-use ksparse::{Path, Progress, Solution, SparseRef, Sparsity, simulate};
-use ksparse_io::{Need, ReadOptions, Target};
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
+use ksparse::{Path, Progress, Solution, Sparsity};
 use std::ops::ControlFlow;
 
 const FILE: &str = "hess_mda133_p1400.csv.xz";
@@ -40,17 +37,18 @@ const STRONG: &str = " strong genes";
 const WEAK: &str = " weak genes";
 /// Fits with a given number of edges, likelihood or not: what does their number do?
 const BY_EDGES: &str = " by edges";
+/// What the paper leaves open: k chosen by the errors on held-out subjects in place of their likelihood, and genes in
+/// units of their deviation over all subjects, or as they are measured.
+const BY_ERRORS: &str = " by errors";
+const OVERALL: &str = " overall units";
+const MEASURED: &str = " measured units";
+/// The step of Algorithm 2 there: the one that the likelihood chooses, and one takes a quarter of the time of four.
+const STEP: f64 = 1.0;
+
 /// The experiment.
 #[derive(Debug, Default)]
 pub struct BreastCancer {
     data: Memo<String, Labelled>,
-}
-
-/// Samples with labels: +1 for the positives.
-#[derive(Debug)]
-struct Labelled {
-    samples: Dense<'static>,
-    labels: Vec<f64>,
 }
 
 impl Experiment for BreastCancer {
@@ -95,6 +93,12 @@ impl Experiment for BreastCancer {
             let by_edges = |k: usize| Cell { k, ..cell(format!("{variant}{BY_EDGES}"), seed, "grahtp") };
             cells.extend(ks(p).into_iter().map(by_edges));
         }
+        for seed in settings.seeds(100, 2) {
+            let stepped = |open: &str| Cell { lambda: STEP, ..cell(format!("{variant}{open}"), seed, PUBLISHED) };
+            cells.extend(ks(p).into_iter().map(|k| Cell { k, ..stepped(BY_EDGES) }));
+            cells.extend([BY_ERRORS, OVERALL, MEASURED].map(stepped));
+            cells.extend(["grahtp", "glasso"].map(|method| cell(format!("{variant}{BY_ERRORS}"), seed, method)));
+        }
         // GraSP takes longer than the others together: last.
         for late in [false, true] {
             for seed in settings.seeds(100, 2) {
@@ -110,20 +114,27 @@ impl Experiment for BreastCancer {
     }
 
     fn run(&self, cell: &Cell, settings: &Settings) -> Result<Vec<Row>> {
-        let data = self.data.get(cell.variant.replace(" trace", "").replace(BY_EDGES, ""), || {
+        let pool = [STRONG, WEAK].into_iter().find(|pool| cell.variant.ends_with(pool)).unwrap_or("");
+        let data = self.data.get(pool.to_string(), || {
             let all = match &settings.data {
                 Some(folder) if cell.variant.starts_with("mda133") => read(&folder.join(FILE))?,
                 _ => stand_in()?,
             };
-            all.pool(&cell.variant)
+            all.pool(pool)
         })?;
-        let split = Split::draw(&data, cell.p, cell.seed)?;
+        let mut split = Split::draw(&data, cell.p, cell.seed)?;
         if cell.variant.ends_with("trace") {
             return trace(cell, &split);
         }
         let clock = CpuClock::start();
+        if cell.variant.ends_with(OVERALL) {
+            split = split.in_overall_units()?;
+        }
+        let as_they_are = [OVERALL, MEASURED].iter().any(|units| cell.variant.ends_with(units));
+        let units = if as_they_are { Units::Original } else { Units::Standardized };
+        let steps = if cell.lambda > 0.0 { vec![cell.lambda] } else { algorithm2::STEPS.to_vec() };
         let classes = Classes::of(&split.train, &split.train_labels)?;
-        let covariance = classes.covariance(&split.train, Units::Standardized)?;
+        let covariance = classes.covariance(&split.train, units)?;
         let folds = Folds::stratified(&split.train_labels, 6, cell.seed)?;
         let penalties = GraphicalLasso::penalties(&covariance, 10, 0.05);
         let mut scores: Vec<f64> = Vec::new();
@@ -134,37 +145,46 @@ impl Experiment for BreastCancer {
             let (inside, outside) = (folds.training(fold), folds.held_out(fold));
             let (train, train_labels) = (part(inside.clone())?, labels(&inside));
             let classes = Classes::of(&train, &train_labels)?;
-            let own = classes.covariance(&train, Units::Standardized)?;
-            let others = classes.of_others(&part(outside.clone())?, &labels(&outside), &own)?;
-            let losses = graphical::held_out(&path(&cell.method, &own, &penalties)?, &others)?.scores;
+            let own = classes.covariance(&train, units)?;
+            let (others, truth) = (part(outside.clone())?, labels(&outside));
+            let networks = path(&cell.method, &own, &penalties, &steps)?;
+            let losses = if cell.variant.ends_with(BY_ERRORS) {
+                let wrong = |network: &Network| errors(&classes.rule(network, &own), &others, &truth);
+                networks.iter().map(wrong).collect::<Result<Vec<f64>>>()?
+            } else {
+                graphical::held_out(&networks, &classes.of_others(&others, &truth, &own)?)?.scores
+            };
             scores.resize(losses.len(), 0.0);
             scores.iter_mut().zip(losses).for_each(|(total, loss)| *total += loss / folds.count() as f64);
         }
+        // Of equals the first, which has the fewest edges.
         let best = (0..scores.len()).min_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(0);
+        let ks = ks(cell.p);
+        let (place, step) =
+            if cell.method == PUBLISHED { (best % ks.len(), steps[best / ks.len()]) } else { (best, 0.0) };
         let network = match cell.method.as_str() {
+            PUBLISHED => {
+                let k = if chosen { cell.k } else { ks[place] };
+                algorithm2::fit(&covariance, k, step)?.0
+            }
             method if chosen => {
                 let model = Precision::new(covariance.clone())?;
                 model.network(&solver(method).fit(&model, &Sparsity::new(cell.k))?)
             }
             "glasso" => GraphicalLasso::default().path(&covariance, &penalties[..=best])?.remove(best),
             ALONE => independent(&covariance)?,
-            PUBLISHED => {
-                let (step, place) = algorithm2::place(best, ks(cell.p).len());
-                algorithm2::fit(&covariance, ks(cell.p)[place], step)?.0
-            }
             method => {
                 let model = Precision::new(covariance.clone())?;
-                model.network(&solver(method).fit(&model, &Sparsity::new(ks(cell.p)[best]))?)
+                model.network(&solver(method).fit(&model, &Sparsity::new(ks[place]))?)
             }
         };
         let rule = classes.rule(&network, &covariance);
         let table = Confusion::of(&rule.predict(&split.test)?, &split.test_labels, 1.0);
         // Of the steps tried, one would have been enough had it been known.
-        let tried = if cell.method == PUBLISHED { algorithm2::STEPS.len() } else { 1 };
+        let tried = if cell.method == PUBLISHED { steps.len() } else { 1 };
         let seconds = clock.seconds() / tried as f64;
         let of =
             |table: &Confusion| [table.specificity(), table.sensitivity(), table.mcc(), network.edges().len() as f64];
-        let step = if cell.method == PUBLISHED { algorithm2::place(best, ks(cell.p).len()).0 } else { 0.0 };
         let row = Row { cell: Cell { lambda: step, ..cell.clone() }, ..cell.row() };
         let row = Row { objective: scores.get(best).copied().unwrap_or(f64::NAN), seconds, ..row };
         let even =
@@ -186,6 +206,7 @@ impl Experiment for BreastCancer {
             page.tables.push(findings::table(rows, title, (pool, record), methods));
         }
         page.tables.push(findings::by_edges(rows));
+        page.tables.extend(reasons::tables(rows));
         page.findings = published::findings(rows);
         page.findings.extend(findings::findings(rows));
         page
@@ -202,100 +223,16 @@ fn without_priors(mut rule: Rule, labels: &[f64]) -> Rule {
     rule
 }
 
-impl Labelled {
-    /// With the genes that a variant chooses from.
-    fn pool(self, variant: &str) -> Result<Self> {
-        let keep_strong = variant.ends_with(STRONG);
-        if !keep_strong && !variant.ends_with(WEAK) {
-            return Ok(self);
-        }
-        let columns = self.samples.ncols();
-        // 300 of 1400.
-        let mut strong = screen_by_t(&self.samples, &self.labels, 3 * columns / 14)?;
-        strong.sort_unstable();
-        let kept: Vec<usize> = (0..columns).filter(|j| strong.binary_search(j).is_ok() == keep_strong).collect();
-        let values: Vec<f64> = kept.iter().flat_map(|&j| self.samples.column(j).to_vec()).collect();
-        Ok(Self { samples: Dense::from_columns(self.labels.len(), kept.len(), values)?, labels: self.labels })
-    }
+/// The share of subjects in the wrong class.
+fn errors(rule: &Rule, subjects: &Dense, truth: &[f64]) -> Result<f64> {
+    let predicted = rule.predict(subjects)?;
+    Ok(predicted.iter().zip(truth).filter(|(a, b)| a != b).count() as f64 / truth.len() as f64)
 }
 
 /// A network without edges.
 fn independent(covariance: &Covariance) -> Result<Network> {
     let model = Precision::new(covariance.clone())?;
     Ok(model.network(&ModelSearch::default().fit(&model, &Sparsity::new(0))?))
-}
-
-/// A training and a test part with the genes that the training part chose.
-struct Split {
-    train: Dense<'static>,
-    train_labels: Vec<f64>,
-    test: Dense<'static>,
-    test_labels: Vec<f64>,
-}
-
-impl Split {
-    /// 5 positives and 16 negatives to test on; the t test sees the training part alone.
-    fn draw(data: &Labelled, genes: usize, seed: u64) -> Result<Self> {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut test = Vec::new();
-        for (label, count) in [(1.0, 5), (-1.0, 16)] {
-            let mut rows: Vec<usize> = (0..data.labels.len()).filter(|&i| data.labels[i] == label).collect();
-            rows.shuffle(&mut random);
-            test.extend(rows.into_iter().take(count));
-        }
-        test.sort_unstable();
-        let train: Vec<usize> = (0..data.labels.len()).filter(|i| test.binary_search(i).is_err()).collect();
-        let labels = |rows: &[usize]| rows.iter().map(|&i| data.labels[i]).collect::<Vec<f64>>();
-        let (train_labels, test_labels) = (labels(&train), labels(&test));
-        let whole = take(&data.samples, &train)?;
-        let chosen = screen_by_t(&whole, &train_labels, genes)?;
-        let columns = |design: &Dense| {
-            let values: Vec<f64> = chosen.iter().flat_map(|&j| design.column(j).to_vec()).collect();
-            Dense::from_columns(design.nrows(), chosen.len(), values)
-        };
-        Ok(Self { train: columns(&whole)?, train_labels, test: columns(&take(&data.samples, &test)?)?, test_labels })
-    }
-}
-
-/// Some rows, copied.
-fn take(samples: &Dense, rows: &[usize]) -> Result<Dense<'static>> {
-    let view = Rows::new(samples, rows.to_vec())?;
-    let mut values = vec![0.0; rows.len() * samples.ncols()];
-    for (j, column) in values.chunks_exact_mut(rows.len()).enumerate() {
-        view.mul(SparseRef::new(&[j], &[1.0]), column);
-    }
-    Ok(Dense::from_columns(rows.len(), samples.ncols(), values)?)
-}
-
-fn read(path: &std::path::Path) -> Result<Labelled> {
-    let content = |problem: String| Failure::Content { path: path.to_path_buf(), problem };
-    let options = ReadOptions {
-        need: Need::Required,
-        target: Some("response".to_string()),
-        drop: vec!["sample".to_string()],
-        ..ReadOptions::default()
-    };
-    let table = ksparse_io::read(path, &options).map_err(|error| content(error.to_string()))?;
-    let Some(Target::Text(words)) = &table.target else {
-        return Err(content("the column `response` should hold pCR and RD".to_string()));
-    };
-    let labels = words.iter().map(|word| if word == "pCR" { 1.0 } else { -1.0 }).collect();
-    let mut values = vec![0.0; table.nrows() * table.ncols()];
-    for (j, column) in values.chunks_exact_mut(table.nrows()).enumerate() {
-        table.design().mul(SparseRef::new(&[j], &[1.0]), column);
-    }
-    Ok(Labelled { samples: Dense::from_columns(table.nrows(), table.ncols(), values)?, labels })
-}
-
-/// 133 samples of 200 variables with a sparse precision matrix; the positives are shifted in a quarter of them.
-fn stand_in() -> Result<Labelled> {
-    let sample = simulate::precision(133, 1, 200, 1);
-    let labels: Vec<f64> = (0..133).map(|i| if i < 34 { 1.0 } else { -1.0 }).collect();
-    let mut values: Vec<f64> = (0..200).flat_map(|j| sample.train.column(j).to_vec()).collect();
-    for column in values.chunks_exact_mut(133).step_by(4) {
-        column[..34].iter_mut().for_each(|v| *v += 0.4);
-    }
-    Ok(Labelled { samples: Dense::from_columns(133, 200, values)?, labels })
 }
 
 /// The numbers of edges to choose from.
@@ -313,11 +250,11 @@ fn solver(method: &str) -> Box<dyn Solver> {
     }
 }
 
-fn path(method: &str, covariance: &Covariance, penalties: &[f64]) -> Result<Vec<Network>> {
+fn path(method: &str, covariance: &Covariance, penalties: &[f64], steps: &[f64]) -> Result<Vec<Network>> {
     let ks = ks(covariance.variables());
     Ok(match method {
         "glasso" => GraphicalLasso::default().path(covariance, penalties)?,
-        PUBLISHED => algorithm2::path(covariance, &ks)?,
+        PUBLISHED => algorithm2::path(covariance, &ks, steps)?,
         ALONE => vec![independent(covariance)?],
         "fbs" => {
             let model = Precision::new(covariance.clone())?;

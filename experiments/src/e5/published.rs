@@ -1,7 +1,7 @@
 //! What the paper says of Algorithm 2, asked of Algorithm 2 with a constant step.
 
 use super::findings::Scored;
-use super::{METHODS, PATIENT, PUBLISHED};
+use super::{METHODS, PATIENT, PUBLISHED, reasons};
 use crate::frame::{Figure, Finding, Row, Verdict, verdict};
 use crate::methods;
 use ksparse_plot::{Axis, Chart, Series};
@@ -74,8 +74,8 @@ pub(super) fn findings(rows: &[Row]) -> Vec<Finding> {
     );
     vec![
         Finding::new(format!("{name}GraHTP has the largest MCC."), compared(&rivals, &|s| s.mean(2), true))
-            .because(format!("{reason}{grasp}")),
-        balance(name, &own, &reason),
+            .because(format!("{} {reason}{grasp}", reasons::tested(rows))),
+        balance(name, rows, &own, &reason),
         Finding::new(format!("{name}GraHTP is faster than GraSP and FBS."), compared(&rivals[..2], &seconds, false)),
         Finding::new(
             format!("{name}GLasso is faster than GraHTP."),
@@ -103,13 +103,13 @@ fn steps(own: &Scored) -> String {
     crate::algorithm2::STEPS.map(|step| format!("{step} on {}", count(step))).join(", ")
 }
 
-fn balance(name: &str, own: &Scored, reason: &str) -> Finding {
+fn balance(name: &str, rows: &[Row], own: &Scored, reason: &str) -> Finding {
     let near = [(own.mean(0), BALANCE.0), (own.mean(1), BALANCE.1)].map(|(a, b)| (a - b).abs() <= 0.05);
     let yes = near.into_iter().filter(|near| *near).count();
     let verdict = [Verdict::Differs, Verdict::Partly, Verdict::Agrees][yes];
     let ours = format!("specificity {:.2}, sensitivity {:.2}, MCC {:.2}", own.mean(0), own.mean(1), own.mean(2));
     let paper = format!("{name}specificity 0.77, sensitivity 0.77 (MCC 0.49).");
-    let reason = format!("{reason} The paper's 22,283 genes were not to be had; more on the balance below.");
+    let reason = format!("{} {reason} More on the balance below.", reasons::tested(rows));
     Finding::new(paper, Some((ours, verdict))).because(reason)
 }
 
