@@ -3,7 +3,7 @@
 use crate::axis::{Axis, Mapping, Tick, widest};
 use crate::draw::{self, Plot};
 use crate::series::Series;
-use crate::svg::{Anchor, Svg, fit, px, text_width};
+use crate::svg::{Anchor, BOLD, Svg, fit, px, text_width};
 use crate::theme::{LABEL, SMALL, TITLE};
 
 /// Where the names of the series stand; never over the data.
@@ -245,11 +245,14 @@ impl Chart {
             px(bottom),
             px(right)
         ));
-        let (_, height) = self.extent();
-        let middle = (left + right) / 2.0;
-        svg.text((middle, height - 8.0), Anchor::Middle, "kp-label", &fit(&self.x.label, LABEL, right));
-        let at = (LABEL + 4.0, (top + bottom) / 2.0);
-        svg.text_turned(at, -90.0, Anchor::Middle, "kp-label", &fit(&self.y.label, LABEL, height - 8.0));
+        let (width, height) = self.extent();
+        // In the middle of the plot, which is not that of the picture.
+        let middle = ((left + right) / 2.0, (top + bottom) / 2.0);
+        let room = |middle: f64, size: f64| 2.0 * middle.min(size - middle) - 8.0;
+        let (x, y) = (room(middle.0, width), room(middle.1, height));
+        svg.text((middle.0, height - 8.0), Anchor::Middle, "kp-label", &fit(&self.x.label, LABEL, x));
+        let at = (LABEL + 4.0, middle.1);
+        svg.text_turned(at, -90.0, Anchor::Middle, "kp-label", &fit(&self.y.label, LABEL, y));
     }
 }
 
@@ -262,7 +265,7 @@ pub(crate) fn heading(svg: &mut Svg, width: f64, title: &str, subtitle: &str) ->
     let mut top = 4.0;
     if !title.is_empty() {
         top += TITLE + 6.0;
-        svg.text((12.0, top), Anchor::Start, "kp-title", &fit(title, 1.03 * TITLE, width - 18.0));
+        svg.text((12.0, top), Anchor::Start, "kp-title", &fit(title, BOLD * TITLE, width - 18.0));
     }
     if !subtitle.is_empty() {
         top += SMALL + 6.0;

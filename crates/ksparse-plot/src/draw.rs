@@ -273,13 +273,12 @@ pub(crate) fn marks(svg: &mut Svg, chart: &Chart, plot: &Plot) {
     for reference in chart.references.iter().filter(|r| inside(r.upright, r.at, plot)) {
         if reference.upright {
             let x = plot.x.pixel(reference.at).unwrap_or(left);
-            let room = right - x > text_width(&reference.label, SMALL) + 8.0;
-            let (x, anchor) = if room { (x + 5.0, Anchor::Start) } else { (x - 5.0, Anchor::End) };
-            svg.text_over((x, top + 11.0), anchor, "kp-muted", &reference.label);
+            let (x, anchor, label) = beside(&reference.label, x, 5.0, (left, right));
+            svg.text_over((x, top + 11.0), anchor, "kp-muted", &label);
         } else {
             let y = plot.y.pixel(reference.at).unwrap_or(top);
             let y = if y - top > 18.0 { y - 5.0 } else { y + 14.0 };
-            svg.text_over((right - 3.0, y), Anchor::End, "kp-muted", &reference.label);
+            svg.text_over((right - 3.0, y), Anchor::End, "kp-muted", &fit(&reference.label, SMALL, right - left - 6.0));
         }
     }
     for mark in chart.marks.iter().filter(|m| plot.x.holds(m.x) && plot.y.holds(m.y)) {
@@ -287,10 +286,20 @@ pub(crate) fn marks(svg: &mut Svg, chart: &Chart, plot: &Plot) {
         svg.put(format_args!("<circle class=\"kp-ring\" cx=\"{}\" cy=\"{}\" r=\"7.5\">", px(x), px(y)));
         svg.tip(&format!("{}: {} {}, {} {}", mark.label, chart.x.label, short(mark.x), chart.y.label, short(mark.y)));
         svg.put(format_args!("</circle>"));
-        let room = right - x > text_width(&mark.label, SMALL) + 14.0;
-        let (x, anchor) = if room { (x + 9.0, Anchor::Start) } else { (x - 9.0, Anchor::End) };
+        let (x, anchor, label) = beside(&mark.label, x, 9.0, (left, right));
         let y = if y - top > 24.0 { y - 10.0 } else { y + 20.0 };
-        svg.text_over((x, y), anchor, "", &mark.label);
+        svg.text_over((x, y), anchor, "", &label);
+    }
+}
+
+/// Where a label beside `x` goes: to the right where it fits, else to the left, else to the side with more room, cut.
+fn beside(label: &str, x: f64, gap: f64, (left, right): (f64, f64)) -> (f64, Anchor, String) {
+    let (before, after) = (x - gap - left, right - x - gap - 3.0);
+    let wide = text_width(label, SMALL);
+    if wide <= after || (wide > before && after >= before) {
+        (x + gap, Anchor::Start, fit(label, SMALL, after))
+    } else {
+        (x - gap, Anchor::End, fit(label, SMALL, before))
     }
 }
 

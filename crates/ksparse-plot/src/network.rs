@@ -3,7 +3,7 @@
 use crate::axis::short;
 use crate::chart::{at_least, heading};
 use crate::layout::lay_out;
-use crate::svg::{Anchor, Svg, px, text_width};
+use crate::svg::{Anchor, Svg, fit, px, text_width};
 use crate::theme::SMALL;
 
 /// An edge between two nodes.
@@ -116,7 +116,7 @@ impl Network {
         self.draw_edges(svg, &edges, &pairs, &at);
         self.draw_nodes(svg, &drawn, &degree, &radius, &at);
         self.draw_names(svg, &drawn, &degree, &radius, &at, width);
-        self.draw_legend(svg, &edges, height - 14.0);
+        self.draw_legend(svg, &edges, (width, height - 14.0));
     }
 
     fn draw_edges(&self, svg: &mut Svg, edges: &[Edge], pairs: &[(usize, usize)], at: &[(f64, f64)]) {
@@ -168,8 +168,10 @@ impl Network {
         let nodes: Vec<Rect> = at.iter().zip(radius).map(|(p, r)| Rect::around(*p, *r)).collect();
         let mut taken: Vec<Rect> = Vec::new();
         for i in order {
-            let (name, (x, y), r) = (&self.names[drawn[i]], at[i], radius[i] + 2.0);
-            let wide = text_width(name, SMALL);
+            let ((x, y), r) = (at[i], radius[i] + 2.0);
+            // Beside a node in the middle of the picture there is less than half of it.
+            let name = fit(&self.names[drawn[i]], SMALL, width / 2.0 - 28.0);
+            let wide = text_width(&name, SMALL);
             let places = [
                 (x + r, y + 4.0, Anchor::Start),
                 (x, y + r + 10.0, Anchor::Middle),
@@ -192,19 +194,21 @@ impl Network {
                 continue;
             }
             let (x, y, anchor) = places[best];
-            svg.text_over((x, y), anchor, "", name);
+            svg.text_over((x, y), anchor, "", &name);
             taken.push(boxes[best]);
         }
     }
 
-    fn draw_legend(&self, svg: &mut Svg, edges: &[Edge], y: f64) {
+    fn draw_legend(&self, svg: &mut Svg, edges: &[Edge], (width, y): (f64, f64)) {
         let mut x = 14.0;
+        // Half of the picture for each sign, without its line and what keeps them apart; of that, the words around.
+        let weight = fit(&self.weight, SMALL, width / 2.0 - 56.0 - text_width("positive  (1000 edges)", SMALL));
         for (sample, sign) in [(1.0, "positive"), (-1.0, "negative")] {
             let count = edges.iter().filter(|e| (e.weight < 0.0) == (sample < 0.0)).count();
             if count > 0 {
                 let (from, to, at) = (px(x), px(x + 26.0), px(y - 4.0));
                 svg.put(format_args!("<path {} style=\"stroke-width:3\" d=\"M{from} {at}H{to}\"/>", edge_look(sample)));
-                let text = format!("{sign} {} ({})", self.weight, edges_of(count));
+                let text = format!("{sign} {weight} ({})", edges_of(count));
                 svg.text((x + 32.0, y), Anchor::Start, "kp-muted", &text);
                 x += 52.0 + text_width(&text, SMALL);
             }

@@ -128,16 +128,21 @@ pub(crate) fn px(v: f64) -> String {
     if text == "-0" { "0".to_string() } else { text.to_string() }
 }
 
-/// About how wide a text is, in pixels: fonts differ, so rather too wide than too narrow.
+/// How much wider bold letters are: those of DejaVu Sans by 12 %, of Helvetica by 6 %.
+pub(crate) const BOLD: f64 = 1.13;
+
+/// About how wide a text is, in pixels: fonts differ, so rather too wide than too narrow. The widths of letters are
+/// those of DejaVu Sans, the widest font of the style sheet.
 pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
-        'i' | 'j' | 'l' | 't' | 'f' | 'r' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | '(' | ')' | '[' | ']'
-        | ' ' => 0.36,
-        'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.92,
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 0.36,
+        't' | 'f' | 'r' | '(' | ')' | '[' | ']' => 0.42,
+        'm' | 'W' | '@' | '%' => 1.0,
+        'w' | 'M' => 0.87,
         'A'..='Z' => 0.69,
         '\u{2070}'..='\u{209f}' | '\u{b2}' | '\u{b3}' | '\u{b9}' => 0.4,
         c if (c as u32) > 0x2e80 => 1.05,
-        _ => 0.6,
+        _ => 0.63,
     };
     size * text.chars().map(em).sum::<f64>()
 }

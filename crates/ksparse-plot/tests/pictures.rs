@@ -189,7 +189,6 @@ fn the_same_data_give_the_same_picture() {
     assert_eq!(network.to_svg(), network.clone().to_svg());
 }
 
-/// Nodes of a network stay inside the picture and do not cover each other.
 #[test]
 fn one_edge_is_no_edges() {
     let network = Network::new("", ["a", "b", "c"].map(String::from)).edge(0, 1, 0.5).weight("correlation");
@@ -209,6 +208,7 @@ fn hubs_have_their_names_first() {
     assert!(shown(23) && (0..40).filter(|i| shown(*i)).count() == 1, "{svg}");
 }
 
+/// Nodes of a network stay inside the picture and do not cover each other.
 #[test]
 fn nodes_keep_apart() {
     for nodes in [2, 10, 60, 200] {

@@ -14,6 +14,26 @@ NAMED = 12
 DECADES = 100.0
 #: Colours of edges that show on light paper and on dark.
 POSITIVE, NEGATIVE = "#4393c3", "#d6604d"
+#: Longer names would leave no room for what they name.
+LETTERS = 24
+#: The width of a letter in heights of its font, rather too wide: DejaVu Sans has 0.6 on average.
+LETTER = 0.62
+
+
+def _short(name: Any, letters: int = LETTERS) -> str:
+    """A name of at most so many letters (those of East Asian scripts are two wide), as matplotlib takes it: what stands
+    between dollars is no formula, and what begins with an underscore is shown."""
+    text = " ".join(str(name).split())
+    wide = np.cumsum([2 if ord(letter) > 0x2E80 else 1 for letter in text])
+    if text and wide[-1] > letters:
+        text = text[: int(np.sum(wide < letters))] + "\u2026"
+    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
+def _inches(ax: Any) -> float:
+    """How wide the place for axes is, before anything beside them is laid out."""
+    box = ax.get_position(original=True)
+    return float(box.width * ax.figure.get_size_inches()[0])
 
 
 def _axes(ax: Any, **figure: Any) -> Any:
@@ -40,7 +60,10 @@ def _ink() -> dict[str, Any]:
 
 def _mark(ax: Any, chosen: Any) -> None:
     ax.axvline(chosen, linestyle=":", linewidth=1.2, zorder=0, **_ink())
-    ax.annotate(f"chosen: k = {chosen}", (chosen, 1), xycoords=("data", "axes fraction"), xytext=(4, -12),
+    low, high = ax.get_xlim()
+    right = chosen > (low + high) / 2  # the side with room
+    ax.annotate(f"chosen: k = {chosen}", (chosen, 1), xycoords=("data", "axes fraction"),
+                xytext=(-4 if right else 4, -12), ha="right" if right else "left",
                 textcoords="offset points", fontsize=9, **_ink())  # fmt: skip
 
 
@@ -79,7 +102,7 @@ def plot_path(path: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
             raise ValueError(f"there are {count} paths to draw, a class or a response each: ax must be as many axes.")
         for place, (one, own) in enumerate(zip(path, axes, strict=True)):
             _coefficients(one, own, feature_names, chosen)
-            own.set_title(f"{of} {place if classes is None else classes[place]}")
+            own.set_title(f"{of} {_short(place if classes is None else classes[place], LETTERS // 2)}")
         return axes
     if not isinstance(path, PathResult):
         raise TypeError("plot_path takes a PathResult, a list of them, or a fitted ...CV estimator.")
@@ -113,7 +136,7 @@ def _coefficients(path: PathResult, ax: Any, feature_names: Any, chosen: Any) ->
     order = np.argsort(-np.abs(table[:, -1]), kind="stable")
     for rank, place in enumerate(order):
         named = rank < NAMED
-        label = (str(names[used[place]]) if names is not None else f"column {used[place]}") if named else None
+        label = (_short(names[used[place]]) if names is not None else f"column {used[place]}") if named else None
         faint: dict[str, Any] = {"linewidth": 0.8, "color": "0.6", "alpha": 0.6, "zorder": 1}
         style: dict[str, Any] = {"linewidth": 1.8} if named else faint
         if named:
@@ -247,23 +270,37 @@ def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> An
                 solid_capstyle="round", zorder=1)  # fmt: skip
     degree = np.bincount(pairs.ravel(), minlength=p) if len(pairs) else np.zeros(p, dtype=int)
     ax.scatter(x, y, s=30 + 20 * degree, color=np.where(degree > 0, "0.45", "0.75"), zorder=2)
-    if p <= 80:
-        for node in range(p):
-            label = str(node if names is None else names[node])
-            turn = np.degrees(angle[node])
-            left = np.cos(angle[node]) < -1e-9
-            ax.text(1.07 * x[node], 1.07 * y[node], label, rotation=turn + 180 if left else turn,
-                    rotation_mode="anchor", ha="right" if left else "left", va="center",
-                    fontsize=9 if p <= 40 else 7)  # fmt: skip
+    limit = _names(ax, np.arange(p) if names is None else names, angle, degree)
     for colour, label in ((POSITIVE, "positive partial correlation"), (NEGATIVE, "negative")):
         ax.plot([], [], color=colour, linewidth=2, label=label)
     title = "1 edge" if len(pairs) == 1 else f"{len(pairs)} edges"
     ax.legend(loc="upper left", frameon=False, fontsize=9, title=title, alignment="left")
     ax.set_aspect("equal")
-    ax.set_xlim(-1.35, 1.35)
-    ax.set_ylim(-1.35, 1.35)
+    ax.set_xlim(-limit, limit)
+    ax.set_ylim(-limit, limit)
     ax.set_axis_off()
     return ax
+
+
+def _names(ax: Any, names: Any, angle: Any, degree: Any) -> float:
+    """Names around the circle, of nodes with most edges first, as many as do not cover each other. Returns where axes
+    end that have room for them."""
+    p, size = len(angle), 9 if len(angle) <= 40 else 7
+    # Where there are many, those without an edge would take the place of others.
+    shown = [node for node in np.argsort(-degree, kind="stable") if degree[node] > 0 or p <= 80]
+    longest = max((len(_short(names[node])) for node in shown), default=0) * LETTER * size / 72
+    limit = max(1.35, 1.07 / max(1.0 - 2.0 * longest / _inches(ax), 0.3))
+    apart = 1.1 * size / 72 / (1.07 * _inches(ax) / (2.0 * limit))
+    taken: list[float] = []
+    for node in shown:
+        if any(abs((angle[node] - other + np.pi) % (2 * np.pi) - np.pi) < apart for other in taken):
+            continue
+        taken.append(angle[node])
+        turn, left = np.degrees(angle[node]), np.cos(angle[node]) < -1e-9
+        ax.text(1.07 * np.cos(angle[node]), 1.07 * np.sin(angle[node]), _short(names[node]),
+                rotation=turn + 180 if left else turn, rotation_mode="anchor", ha="right" if left else "left",
+                va="center", fontsize=size)  # fmt: skip
+    return limit
 
 
 def _around(pairs: Any, p: int) -> Any:
