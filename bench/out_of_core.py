@@ -2,17 +2,19 @@
 """A fit over files larger than the memory allowed: peak memory, bytes read, throughput beside a plain read.
 
     bench/out_of_core.py FOLDER [--gigabytes 6] [--memory 2000] [--files 24] [--command ksparse] [--keep]
+                         [--no-memory]
 
 Makes a logistic design of the size asked for in FOLDER (as many files, written one after the other), reads the files
 plainly and fits them, both with the system's memory of these files cleared before. While the fit runs, files that it
 has no longer mapped are cleared as well, so that every pass comes from the disk though the machine may have room for
-all of them; `warm` is the same fit without that. FOLDER is removed at the end unless --keep is given.
+all of them; `warm` is the same fit without that. Then the same rows are fitted as one matrix in memory, which takes as
+much of it as they have, by the same solver and by the one that such fits have; their supports and objectives are
+compared (--no-memory leaves this out). FOLDER is removed at the end unless --keep is given.
 """
 
 import argparse
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -31,19 +33,26 @@ def make(folder, gigabytes, files, command):
     support = np.sort(rng.choice(COLUMNS, K, replace=False))
     weights = rng.choice([-1.0, 1.0], K) * rng.uniform(0.5, 1.0, K)
     rows = int(gigabytes * 1e9 / 8 / COLUMNS / files)
+    shape = (rows * files, COLUMNS)
+    whole = np.lib.format.open_memmap(folder / "whole.npy", "w+", np.float64, shape, fortran_order=True)
+    targets = []
     for part in range(files):
         X = rng.standard_normal((rows, COLUMNS))
         z = X[:, support] @ weights
         y = np.where(rng.random(rows) < 1 / (1 + np.exp(-z)), 1.0, -1.0)
         plain = folder / "part.npy"
         np.save(plain, np.asfortranarray(X))
+        whole[part * rows : (part + 1) * rows] = X
+        targets.append(y)
         np.save(folder / "target.npy", y)
         target = folder / f"part-{part:05}.ksb"
         line = [command, "convert", plain, target, "--target-file", folder / "target.npy", "--quiet"]
         subprocess.run(list(map(str, line)), check=True)
         forget([plain])
         plain.unlink()
-    (folder / "target.npy").unlink()
+    whole.flush()
+    np.save(folder / "target.npy", np.concatenate(targets))
+    forget([folder / "whole.npy"])
     return support
 
 
@@ -86,23 +95,46 @@ def clear_behind(process, paths):
         time.sleep(0.05)
 
 
+def watch(process, most):
+    """While a process runs: the most it had resident. What the system says of children afterwards has their parent in
+    it, whose memory they have until they begin."""
+    while process.poll() is None:
+        try:
+            with open(f"/proc/{process.pid}/status") as status:
+                lines = [line for line in status if line.startswith("VmHWM")]
+        except OSError:
+            return
+        most[0] = max([most[0], *(1024 * int(line.split()[1]) for line in lines)])
+        time.sleep(0.01)
+
+
 def fit(folder, paths, memory, command, cold=True):
     """What the fit says, its seconds, and the most it had resident."""
     forget(paths)
     line = [command, "fit", str(folder), "-k", str(K), "--lambda", "1e-4", "--memory", str(memory), "--json", "--quiet"]
     began = time.perf_counter()
     process = subprocess.Popen(line, stdout=subprocess.PIPE)
-    clearing = threading.Thread(target=clear_behind, args=(process, paths))
+    peak = [0]
+    beside = [threading.Thread(target=watch, args=(process, peak))]
     if cold:
-        clearing.start()
+        beside.append(threading.Thread(target=clear_behind, args=(process, paths)))
+    for thread in beside:
+        thread.start()
     said = json.loads(process.stdout.read())
     process.wait()
     seconds = time.perf_counter() - began
-    if cold:
-        clearing.join()
-    # The largest of all children; those before it held one file.
-    peak = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    return said, seconds, peak
+    for thread in beside:
+        thread.join()
+    return said, seconds, peak[0]
+
+
+def in_memory(folder, command, solver):
+    """What the fit of all rows as one matrix says, and its seconds without the reading."""
+    line = [command, "fit", folder / "whole.npy", "--target-file", folder / "target.npy", "-k", K, "--lambda", "1e-4",
+            "--solver", solver, "--json", "--quiet"]  # fmt: skip
+    done = subprocess.run(list(map(str, line)), check=True, stdout=subprocess.PIPE)
+    said = json.loads(done.stdout)
+    return said, said["seconds"]
 
 
 def main():
@@ -113,6 +145,7 @@ def main():
     parser.add_argument("--files", type=int, default=24)
     parser.add_argument("--command", default="ksparse")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--no-memory", action="store_true")
     asked = parser.parse_args()
     if asked.folder.exists() and any(asked.folder.iterdir()):
         sys.exit(f"{asked.folder} is not empty: name another folder")
@@ -125,6 +158,8 @@ def main():
         said, seconds, peak = fit(asked.folder, paths, asked.memory, asked.command)
         second = plain_read(paths)
         warm = fit(asked.folder, paths, asked.memory, asked.command, cold=False)[0]["communication"]
+        solvers = [] if asked.no_memory else ["working-set", "auto"]
+        wholes = {solver: in_memory(asked.folder, asked.command, solver) for solver in solvers}
     finally:
         if not asked.keep:
             shutil.rmtree(asked.folder)
@@ -135,12 +170,16 @@ def main():
     print(f"design       {shape}, --memory {asked.memory}")
     print(f"fit          {seconds:.1f} s, {took['rounds']} rounds, objective {said['objective']:.9f}")
     print(f"support      {'that of the truth' if said['support'] == support.tolist() else 'another than the truth'}")
-    print(f"peak         {peak / 1e6:.0f} MB resident (the largest of all commands, the conversions among them)")
+    print(f"peak         {peak / 1e6:.0f} MB resident")
     print(f"read         each byte {took['passes']:.1f} times, {took['bytes_read'] / 1e9:.1f} GB")
     print(f"plain read   {plain / 1e9:.2f} GB/s (before: {size / first / 1e9:.2f}, after: {size / second / 1e9:.2f})")
     print(f"throughput   {ours / 1e9:.2f} GB/s, {100 * ours / plain:.0f} % of the plain read")
     kept = warm["bytes_read"] / warm["waiting_seconds"]
     print(f"warm         {kept / 1e9:.2f} GB/s where the system keeps the files after the first pass")
+    for solver, (whole, took) in wholes.items():
+        same = "the same support" if whole["support"] == said["support"] else "ANOTHER SUPPORT"
+        apart = (whole["objective"] - said["objective"]) / abs(said["objective"])
+        print(f"in memory    {solver}: {took:.1f} s, {same}, objective {whole['objective']:.9f} ({apart:+.1e})")
 
 
 if __name__ == "__main__":

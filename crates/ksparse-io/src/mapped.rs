@@ -4,9 +4,17 @@
 use crate::error::{Error, Result};
 use crate::table::MatrixRef;
 use crate::words::{Setting, Words};
+#[cfg(unix)]
+use ksparse::design::Design;
 use ksparse::design::{Dense, Sparse};
+#[cfg(unix)]
+use memmap2::Advice;
 use memmap2::Mmap;
 use std::fs::File;
+
+/// Bytes asked for at once. Linux takes no more than its read-ahead, 128 kB unless set otherwise.
+#[cfg(unix)]
+const PIECE: usize = 128 << 10;
 
 /// A matrix that lives in a mapped file. The system reads its pages on demand and may drop them again, so it may be
 /// larger than memory. Do not shorten the file meanwhile: the system ends a program that reads beyond the end (SIGBUS),
@@ -16,7 +24,7 @@ use std::fs::File;
 pub struct Mapped {
     // Before the map: fields are dropped in this order.
     matrix: Borrowed,
-    _map: Mmap,
+    map: Mmap,
 }
 
 /// Borrows the map beside it; never handed out with this lifetime.
@@ -35,6 +43,46 @@ impl Mapped {
         }
     }
 
+    /// Has the system bring some columns from the disk, all for `None`, and does not wait for them: nothing of them is
+    /// resident in this process until it is used. Columns apart from others are read without their neighbours from
+    /// then on. A system that cannot be asked brings them when they are used.
+    pub fn bring(&self, columns: Option<&[usize]>) {
+        #[cfg(unix)]
+        {
+            let Some(columns) = columns else { return self.will_need(0, self.map.len()) };
+            // By itself the system reads far around what is used, with many devices up to megabytes.
+            let _ = self.map.advise(Advice::Random);
+            let view = self.view();
+            for &j in columns {
+                match view {
+                    MatrixRef::Dense(dense) if j < dense.ncols() => self.will_use(dense.column(j)),
+                    MatrixRef::Sparse(sparse) if j < sparse.ncols() => {
+                        let (rows, values) = sparse.column(j);
+                        self.will_use(rows);
+                        self.will_use(values);
+                    }
+                    _ => (),
+                }
+            }
+        }
+        #[cfg(not(unix))]
+        let _ = columns;
+    }
+
+    #[cfg(unix)]
+    fn will_use<T>(&self, part: &[T]) {
+        let start = part.as_ptr().addr() - self.map.as_ptr().addr();
+        self.will_need(start, start + size_of_val(part));
+    }
+
+    /// Piece by piece: of one long request a system may take the beginning only.
+    #[cfg(unix)]
+    fn will_need(&self, start: usize, end: usize) {
+        for at in (start..end).step_by(PIECE) {
+            let _ = self.map.advise_range(Advice::WillNeed, at, PIECE.min(end - at));
+        }
+    }
+
     /// Maps a file and lets `build` make a matrix, and whatever else it likes to copy, out of its bytes.
     pub(crate) fn open<T>(
         name: &str,
@@ -48,10 +96,10 @@ impl Mapped {
             let remedy = Words::from("read it instead: ") + Setting::NoMmap;
             Error::input(name, format!("cannot map into memory: {source}"), remedy)
         })?;
-        // SAFETY: the bytes stay where they are until `_map` is dropped, which is after `matrix`. `build` cannot keep
+        // SAFETY: the bytes stay where they are until `map` is dropped, which is after `matrix`. `build` cannot keep
         // them elsewhere in this crate: `T` is made of owned parts (see `ksb.rs`), and `view` shortens the lifetime.
         let bytes: &'static [u8] = unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) };
         let (matrix, rest) = build(bytes)?;
-        Ok((Self { matrix, _map: map }, rest))
+        Ok((Self { matrix, map }, rest))
     }
 }

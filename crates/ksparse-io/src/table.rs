@@ -177,6 +177,13 @@ impl Matrix {
         }
     }
 
+    /// Has the system bring columns of a mapped matrix from the disk ([`Mapped::bring`]); others are there.
+    pub fn bring(&self, columns: Option<&[usize]>) {
+        if let Self::Mapped(mapped) = self {
+            mapped.bring(columns);
+        }
+    }
+
     /// A column, all its entries.
     pub fn column(&self, j: usize) -> Vec<f64> {
         match self.view() {

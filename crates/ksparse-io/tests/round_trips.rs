@@ -245,6 +245,12 @@ fn a_mapped_file_serves_rows_and_other_formats() {
     table.target = Some(Target::Text(vec!["a".into(), "b".into(), "a".into()]));
     let mapped = through(&table, dir.path(), "a.ksb", Format::Ksb);
     assert!(matches!(mapped.matrix, Matrix::Mapped(_)));
+    // Asked for beforehand, or not there: all the same.
+    for columns in [None, Some(&[][..]), Some(&[1]), Some(&[0, 1, 7])] {
+        mapped.matrix.bring(columns);
+        table.matrix.bring(columns);
+        assert_eq!(entries(&mapped), entries(&table));
+    }
     let some = mapped.rows(&[2, 0]).unwrap();
     assert_eq!(
         entries(&some),

@@ -1,6 +1,5 @@
 //! Data in several mapped files, one after the other in memory.
 
-mod ahead;
 mod choose;
 pub mod fit;
 pub mod path;

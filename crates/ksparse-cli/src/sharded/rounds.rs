@@ -1,7 +1,6 @@
 //! Rounds over mapped files: one is open at a time, the next is on its way from the disk.
 
 use super::Files;
-use super::ahead::{fetch, touch};
 use crate::interrupt;
 use crate::prepared::Prepared;
 use ksparse::loss::Loss;
@@ -71,36 +70,30 @@ impl MappedRounds<'_> {
             if self.cancel.is_set() {
                 return Err(Error::Cancelled);
             }
-            let next = self.files.paths.get(s + 1).filter(|_| !stay);
+            let open = self.open(s, columns)?;
+            // A small file comes as quickly as a whole.
+            let apart = columns.filter(|_| self.files.bytes[s] > SMALL);
+            let (first, next) = (s == 0 && !stay, self.files.paths.get(s + 1).filter(|_| !stay));
             std::thread::scope(|scope| {
-                let apart = columns.filter(|_| self.may_touch(s));
-                if let Some(next) = next {
-                    scope.spawn(move || self.bring(next, apart));
-                }
-                let open = self.open(s, columns)?;
-                if let Some(columns) = apart.filter(|_| s == 0 && !stay) {
-                    touch(&open.table, columns);
-                }
-                with(&open)
+                let open = &open;
+                scope.spawn(move || {
+                    if first || apart.is_some() {
+                        open.table.matrix.bring(apart);
+                    }
+                    if let Some(next) = next {
+                        self.bring(next, apart);
+                    }
+                });
+                with(open)
             })?;
         }
         Ok(())
     }
 
-    /// Whether columns of the next file are brought one by one: a small file comes as quickly as a whole, and what is
-    /// mapped beside the file in use must fit into memory with it.
-    fn may_touch(&self, s: usize) -> bool {
-        let bytes = self.files.bytes[s];
-        bytes > SMALL && self.files.options.memory.is_none_or(|allowed| 4 * bytes <= allowed)
-    }
-
-    /// Brings what is needed of a file from the disk.
+    /// Has what is needed of a file brought from the disk; where it cannot be read, that is an error when it is needed.
     fn bring(&self, path: &Path, columns: Option<&[usize]>) {
-        match columns.map(|columns| (columns, ksparse_io::read(path, &self.options()))) {
-            None => fetch(path),
-            Some((columns, Ok(table))) => touch(&table, columns),
-            // It is an error when it is needed.
-            Some(_) => (),
+        if let Ok(table) = ksparse_io::read(path, &self.options()) {
+            table.matrix.bring(columns);
         }
     }
 
