@@ -18,7 +18,7 @@ help:
 	@echo 'make bench   compare with other libraries (bench/README.md); ARGS=--quick for a subset, ARGS=field for all of them'
 	@echo 'make lint    formatting and lints only'
 	@echo 'make doc     documentation of the crates only, to target/doc/ksparse/index.html'
-	@echo 'make docs    the site: guide, gallery, references, to target/site/html/index.html'
+	@echo 'make docs    the site: guide, gallery, references, to target/site/html/index.html; with Java, what pages say of Spark is run'
 	@echo 'make release VERSION=0.2.0: packages, a commit and a tag; ARGS=--dry-run: all of it on a copy (ARGS="--dry-run --quick": nothing compiled)'
 
 demo:

@@ -6,6 +6,7 @@
 in one folder per page, ``r`` blocks in one session of R, their output in lines that begin with ``#>``. Numbers of
 seconds and bytes of memory do not matter, and ``...`` stands for anything. ``--update`` writes what was printed into
 the pages instead. ``rust`` blocks are tests of the documentation of the crate; ``sh`` blocks are shown, not run.
+``python spark`` blocks run as those of Python do, in a namespace of their own, where there are Java and PySpark.
 
 KSPARSE_COMMAND names the command; without it and without ``ksparse`` on the path, console blocks are left out, as are
 those of R without Rscript or without the package. --require fails instead.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import doctest
+import importlib.util
 import io
 import os
 import re
@@ -27,7 +29,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-FENCE = re.compile(r"^```(python|console|r)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(python spark|python|console|r)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: What differs from run to run.
 CHANGING = [
     (re.compile(r"\b\d+(\.\d+)?(e-\d+)? (s|ms|us)\b"), "# s"),
@@ -166,7 +168,18 @@ def run_r(found: list[Block]) -> list[Outcome]:
     return outcomes
 
 
-RUNNERS = {"python": run_python, "console": run_console, "r": run_r}
+def run_spark(found: list[Block]) -> list[Outcome]:
+    """Blocks of Python over a Spark of this machine."""
+    if shutil.which("java") is None:
+        raise Missing("Java 17 or later")
+    if importlib.util.find_spec("pyspark") is None:
+        raise Missing("PySpark")
+    # Its executors run the interpreter that runs this.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    return run_python(found)
+
+
+RUNNERS = {"python": run_python, "console": run_console, "r": run_r, "python spark": run_spark}
 
 
 def run(page: Path, languages: tuple[str, ...] = tuple(RUNNERS)) -> list[Outcome]:

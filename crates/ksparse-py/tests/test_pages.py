@@ -65,7 +65,7 @@ def test_links_lead_somewhere():
 
 def test_every_block_has_a_language():
     # `sh` is shown and not run: what installs, what takes long.
-    known = {"python", "console", "r", "rust", "text", "sh", "{toctree}", "{eval-rst}", "{raw} html"}
+    known = {"python", "python spark", "console", "r", "rust", "text", "sh", "{toctree}", "{eval-rst}", "{raw} html"}
     for page in DOCS.rglob("*.md"):
         fences = re.findall(r"^```(.*)$", page.read_text(), flags=re.MULTILINE)
         assert set(fences[::2]) <= known and not any(fences[1::2]), page
