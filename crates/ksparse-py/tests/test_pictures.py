@@ -139,3 +139,5 @@ def test_hubs_have_their_names_first(p):
     angles = np.sort([np.arctan2(text.get_position()[1], text.get_position()[0]) for text in ax.texts])
     radius = ax.get_window_extent().width / 2 * 1.07 / ax.get_xlim()[1]
     assert np.diff(angles).min() * radius >= ax.texts[0].get_fontsize() * ax.figure.dpi / 72
+    # Nodes do not cover their names.
+    assert np.sqrt(ax.collections[0].get_sizes().max() / np.pi) * ax.figure.dpi / 72 < radius * (1 - 1 / 1.07)

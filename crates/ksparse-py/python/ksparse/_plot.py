@@ -269,7 +269,8 @@ def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> An
         ax.plot(curve[:, 0], curve[:, 1], color=colour, linewidth=0.5 + 3.5 * strength, alpha=0.35 + 0.6 * strength,
                 solid_capstyle="round", zorder=1)  # fmt: skip
     degree = np.bincount(pairs.ravel(), minlength=p) if len(pairs) else np.zeros(p, dtype=int)
-    ax.scatter(x, y, s=30 + 20 * degree, color=np.where(degree > 0, "0.45", "0.75"), zorder=2)
+    # Larger ones would cover their names.
+    ax.scatter(x, y, s=30 + 20 * np.minimum(degree, 9), color=np.where(degree > 0, "0.45", "0.75"), zorder=2)
     limit = _names(ax, np.arange(p) if names is None else names, angle, degree)
     for colour, label in ((POSITIVE, "positive partial correlation"), (NEGATIVE, "negative")):
         ax.plot([], [], color=colour, linewidth=2, label=label)
