@@ -175,7 +175,8 @@ def fit(estimator: Estimator, rounds: Rounds, columns: int) -> Estimator:
     Parameters
     ----------
     estimator : object
-        `SparseLinearRegression`, `SparseLogisticRegression` or another with a smooth loss. Targets of classifiers are -1 and +1.
+        `SparseLinearRegression`, `SparseLogisticRegression` or another with a smooth loss. Targets of classifiers are
+        -1 and +1.
     rounds : Rounds
         Puts questions to the blocks.
     columns : int
