@@ -138,8 +138,8 @@ pub enum Task {
     AddRows { x: Entries, columns: u64, list: u64, count: u64, factors: u64, out: u64 },
     /// `out[e]` = the measure over the entries of item e.
     SparseReduce { x: Compressed, items: u64, count: u64, vector: u64, measure: Measure, out: u64 },
-    /// `out[e]` = how many entries of item e, whose slots are columns, have a row that is not above the one before it in
-    /// the column, or is not below `rows`.
+    /// `out[e]` = how many entries of item e, whose slots are columns, have a row that is not above the one before it
+    /// in the column, or is not below `rows`.
     Misplaced { x: Compressed, rows: u64, items: u64, count: u64, out: u64 },
     /// `out[c] = sum of parts[first[c]..first[c + 1]]`, `first` being u32.
     AddUpItems { parts: u64, first: u64, count: u64, out: u64 },

@@ -28,8 +28,8 @@ pub(crate) struct Cholesky {
 /// Pivots below this, relative to a unit diagonal, are rounding error.
 const SINGULAR: f64 = 1e-12;
 
-/// From this size on an inverse is computed by blocks of columns, side by side: of a small matrix that takes up to three
-/// times the operations.
+/// From this size on an inverse is computed by blocks of columns, side by side: of a small matrix that takes up to
+/// three times the operations.
 const LARGE: usize = 384;
 
 impl Cholesky {
