@@ -6,7 +6,7 @@
 //! in one pass over the data, and looked up again at the end.
 
 use super::exchange::{Reach, polish, screen};
-use super::ladder::{Landscape, Place};
+use super::ladder::{Landscape, Place, Start};
 use super::plan::Plan;
 use super::prune::{Drop, prune};
 use super::run::{Iterate, Run, union};
@@ -110,6 +110,15 @@ impl Landscape for Curved<'_> {
         Ok(Bend { land: self, at, work: self.step(k) })
     }
 
+    /// They have nothing in common.
+    fn prepare(&self, _: &[Start]) -> Result<()> {
+        Ok(())
+    }
+
+    fn leaps(&self) -> f64 {
+        self.plan.leaps
+    }
+
     fn narrowed(&self, coordinates: Vec<usize>) -> Result<Self> {
         let part = self.whole.narrowed(&coordinates)?;
         Ok(Self { part, coordinates, cancel: self.cancel.clone(), ..*self })
@@ -176,6 +185,19 @@ impl Place for Bend<'_> {
         let (at, steps) = self.land.run(k, |run| forward(run, first, free, &self.land.refit()))?;
         self.at = at;
         self.work += steps as f64 * self.land.step(k);
+        Ok(())
+    }
+
+    /// All at once: a refit for each is what makes growing dear.
+    fn widen(&mut self, more: usize) -> Result<()> {
+        let (land, k) = (self.land, self.support().len() + more);
+        let (at, _) = land.run(k, |run| {
+            let support = union(&screen(run, &self.at, run.gradient(&self.at)?, more)?, &self.at.support);
+            let x = run.carry(&self.at, &support);
+            run.refit(support, x, &land.refit())
+        })?;
+        self.at = at;
+        self.work += land.step(k);
         Ok(())
     }
 

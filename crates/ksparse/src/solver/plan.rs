@@ -112,6 +112,8 @@ table! {
     quiet = 10.0;
     /// Random newcomers of a kick, at most.
     newcomers = 4.0;
+    /// The share of kicks that are leaps where f is not quadratic.
+    leaps = 0.3;
     /// The share of the work that is done whether or not there is news.
     least = 0.02;
     /// But no more than so many times the rounds without news.

@@ -20,7 +20,7 @@ mod space;
 
 pub(super) use space::Space;
 
-use super::ladder::{Landscape, Place};
+use super::ladder::{Landscape, Place, Start};
 use crate::error::Result;
 use crate::kernels::{axpy, axpy4, highest_newcomer};
 
@@ -81,6 +81,14 @@ impl Landscape for Space<'_> {
 
     fn free(&self) -> &[usize] {
         self.free
+    }
+
+    fn prepare(&self, starts: &[Start]) -> Result<()> {
+        self.make(starts.iter().flat_map(|start| &start.support).copied().collect())
+    }
+
+    fn leaps(&self) -> f64 {
+        0.0
     }
 
     fn narrowed(&self, coordinates: Vec<usize>) -> Result<Self> {
@@ -302,6 +310,10 @@ impl Place for Wide<'_> {
             self.enter(place)?;
         }
         Ok(())
+    }
+
+    fn widen(&mut self, more: usize) -> Result<()> {
+        self.grow(self.support.len() - self.free + more)
     }
 
     fn settle(&mut self, k: usize) -> Result<()> {

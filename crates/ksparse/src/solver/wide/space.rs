@@ -10,6 +10,9 @@ use std::sync::{Arc, OnceLock};
 /// Bytes that rows may take.
 const MEMORY: usize = 256 << 20;
 
+/// Rows made in one product.
+const TOGETHER: usize = 64;
+
 /// Rows of H, each computed once while there is room for them.
 struct Rows<'a> {
     hessian: &'a dyn Hessian,
@@ -34,6 +37,29 @@ impl Rows<'_> {
             let _ = self.rows[j].set(Arc::clone(&row));
         }
         Ok(row)
+    }
+
+    /// Makes those of some rows that are not there yet: together they are products of blocks, several times as fast as
+    /// a pass for each. Where memory runs out none is made, since which of them are kept then would depend on the
+    /// threads.
+    fn make(&self, mut wanted: Vec<usize>) -> Result<()> {
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted.retain(|&j| self.rows[j].get().is_none());
+        if wanted.len() < 2 || self.room.load(Relaxed) < wanted.len() {
+            return Ok(());
+        }
+        for wanted in wanted.chunks(TOGETHER) {
+            self.cancel.ask()?;
+            let left: Vec<usize> = wanted.iter().map(|&j| self.all[j]).collect();
+            let mut block = faer::Mat::zeros(left.len(), self.all.len());
+            self.hessian.block(&left, &self.all, MatrixMut::over(&mut block))?;
+            for (a, &j) in wanted.iter().enumerate() {
+                let _ = self.rows[j].set((0..self.all.len()).map(|m| block[(a, m)]).collect());
+            }
+            self.room.fetch_sub(wanted.len(), Relaxed);
+        }
+        Ok(())
     }
 }
 
@@ -106,6 +132,11 @@ impl<'a> Space<'a> {
         let row = self.rows.row(self.coordinates[place])?;
         let whole = row.len() == self.coordinates.len();
         Ok(if whole { row.to_vec() } else { self.coordinates.iter().map(|&j| row[j]).collect() })
+    }
+
+    /// Makes the rows of some coordinates.
+    pub(super) fn make(&self, coordinates: Vec<usize>) -> Result<()> {
+        self.rows.make(coordinates)
     }
 
     /// The same over some of the coordinates.
