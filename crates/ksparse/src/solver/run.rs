@@ -255,18 +255,25 @@ impl<'a> Run<'a> {
     ) -> Result<(Iterate, Ended)> {
         let options = InnerOptions { cancel: &self.limits.cancel, ..*options };
         self.refits.set(self.refits.get() + 1);
-        let outcome = match restricted::minimise(restricted, &mut x, &options) {
-            Err(Error::Cancelled) => {
-                // As far as it came: perhaps below all that was known.
-                let value = self.objective.value(SparseRef::new(&support, &x))?;
-                self.offer(&support, &x, value, true);
-                return Err(Error::Cancelled);
+        let outcome = loop {
+            let outcome = match restricted::minimise(restricted, &mut x, &options) {
+                Err(Error::Cancelled) => {
+                    // As far as it came: perhaps below all that was known.
+                    let value = self.objective.value(SparseRef::new(&support, &x))?;
+                    self.offer(&support, &x, value, true);
+                    return Err(Error::Cancelled);
+                }
+                outcome => outcome?,
+            };
+            if outcome.ended != Ended::NotFinite {
+                break outcome;
             }
-            outcome => outcome?,
+            // Where a model foresaw the minimum an exponential may overflow: then from zero.
+            if x.iter().all(|x| *x == 0.0) {
+                return Err(self.not_finite()?);
+            }
+            x.fill(0.0);
         };
-        if outcome.ended == Ended::NotFinite {
-            return Err(self.not_finite()?);
-        }
         let attained = outcome.ended != Ended::Unattained;
         self.offer(&support, &x, outcome.value, attained);
         Ok((Iterate::new(support, x, outcome.value, attained), outcome.ended))
