@@ -112,8 +112,7 @@ def plot_path(path: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
 def _scores(model: Any, ax: Any) -> Any:
     """What cross-validation measured for each k, of the best ridge where there are several."""
     table = model.cv_results_
-    k_of = np.asarray(table["param_k"] if "param_k" in table else table["k"], dtype=int)
-    mean = np.asarray(table["mean_test_score"] if "mean_test_score" in table else table["mean_score"])
+    k_of, mean = np.asarray(table["param_k"], dtype=int), np.asarray(table["mean_test_score"])
     ks = np.unique(k_of)
     best = [max(np.flatnonzero(k_of == k), key=lambda cell: mean[cell]) for k in ks]
     ax = _axes(ax, figsize=(8, 5), layout="constrained")
