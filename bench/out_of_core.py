@@ -185,7 +185,7 @@ def main():
     print(f"read         each byte {took['passes']:.1f} times, {took['bytes_read'] / 1e9:.1f} GB")
     print(f"plain read   {', '.join(f'{size / read / 1e9:.2f}' for read in reads)} GB/s")
     ours = [one["communication"]["bytes_read"] / one["communication"]["waiting_seconds"] for one, _, _ in fits]
-    ratios = [100 * rate * (a + b) / 2 / size for rate, a, b in zip(ours, reads, reads[1:], strict=True)]
+    ratios = [100 * rate * (a + b) / 2 / size for rate, a, b in zip(ours, reads[:-1], reads[1:], strict=True)]
     middle, least, most = statistics.median(ratios), min(ratios), max(ratios)
     print(f"throughput   {', '.join(f'{rate / 1e9:.2f}' for rate in ours)} GB/s")
     print(f"             {middle:.0f} % of the plain reads around it ({least:.0f} to {most:.0f} %)")
