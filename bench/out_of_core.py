@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 """A fit over files larger than the memory allowed: peak memory, bytes read, throughput beside a plain read.
 
-    bench/out_of_core.py FOLDER [--gigabytes 6] [--memory 2000] [--files 24] [--command ksparse] [--keep]
+    bench/out_of_core.py FOLDER [--gigabytes 6] [--memory 2000] [--files 24] [--turns 1] [--command ksparse] [--keep]
                          [--no-memory]
 
 Makes a logistic design of the size asked for in FOLDER (as many files, written one after the other), reads the files
-plainly and fits them, both with the system's memory of these files cleared before. While the fit runs, files that it
-has no longer mapped are cleared as well, so that every pass comes from the disk though the machine may have room for
-all of them; `warm` is the same fit without that. Then the same rows are fitted as one matrix in memory, which takes as
-much of it as they have, by the same solver and by the one that such fits have; their supports and objectives are
-compared (--no-memory leaves this out). FOLDER is removed at the end unless --keep is given.
+plainly and fits them in turn, as often as --turns says and a plain read at the end, always with the system's memory of
+these files cleared before. A fit is compared with the mean of the reads before and after it. While it runs, files that
+it has no longer mapped are cleared as well, so that every pass comes from the disk though the machine may have room for
+all of them; `warm` is the same fit without that. The load of the machine is shown before every turn: what else runs
+takes from a plain read, which is one thread, more than from a fit. Then the same rows are fitted as one matrix in
+memory, which takes as much of it as they have, by the same solver and by the one that such fits have; their supports
+and objectives are compared (--no-memory leaves this out). FOLDER is removed at the end unless --keep is given.
 """
 
 import argparse
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import threading
@@ -27,14 +30,16 @@ import numpy as np
 COLUMNS, K = 1000, 20
 
 
-def make(folder, gigabytes, files, command):
-    """Files of rows, and the columns that matter."""
+def make(folder, gigabytes, files, command, also_whole):
+    """Files of rows, and the columns that matter; the same rows as one matrix where they are fitted in memory too."""
     rng = np.random.default_rng(1)
     support = np.sort(rng.choice(COLUMNS, K, replace=False))
     weights = rng.choice([-1.0, 1.0], K) * rng.uniform(0.5, 1.0, K)
     rows = int(gigabytes * 1e9 / 8 / COLUMNS / files)
     shape = (rows * files, COLUMNS)
-    whole = np.lib.format.open_memmap(folder / "whole.npy", "w+", np.float64, shape, fortran_order=True)
+    whole = None
+    if also_whole:
+        whole = np.lib.format.open_memmap(folder / "whole.npy", "w+", np.float64, shape, fortran_order=True)
     targets = []
     for part in range(files):
         X = rng.standard_normal((rows, COLUMNS))
@@ -42,7 +47,8 @@ def make(folder, gigabytes, files, command):
         y = np.where(rng.random(rows) < 1 / (1 + np.exp(-z)), 1.0, -1.0)
         plain = folder / "part.npy"
         np.save(plain, np.asfortranarray(X))
-        whole[part * rows : (part + 1) * rows] = X
+        if whole is not None:
+            whole[part * rows : (part + 1) * rows] = X
         targets.append(y)
         np.save(folder / "target.npy", y)
         target = folder / f"part-{part:05}.ksb"
@@ -50,9 +56,10 @@ def make(folder, gigabytes, files, command):
         subprocess.run(list(map(str, line)), check=True)
         forget([plain])
         plain.unlink()
-    whole.flush()
-    np.save(folder / "target.npy", np.concatenate(targets))
-    forget([folder / "whole.npy"])
+    if whole is not None:
+        whole.flush()
+        np.save(folder / "target.npy", np.concatenate(targets))
+        forget([folder / "whole.npy"])
     return support
 
 
@@ -143,6 +150,7 @@ def main():
     parser.add_argument("--gigabytes", type=float, default=6.0)
     parser.add_argument("--memory", type=int, default=2000)
     parser.add_argument("--files", type=int, default=24)
+    parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--command", default="ksparse")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--no-memory", action="store_true")
@@ -151,29 +159,36 @@ def main():
         sys.exit(f"{asked.folder} is not empty: name another folder")
     asked.folder.mkdir(parents=True, exist_ok=True)
     try:
-        support = make(asked.folder, asked.gigabytes, asked.files, asked.command)
+        support = make(asked.folder, asked.gigabytes, asked.files, asked.command, not asked.no_memory)
         paths = sorted(asked.folder.glob("*.ksb"))
         size = sum(path.stat().st_size for path in paths)
-        first = plain_read(paths)
-        said, seconds, peak = fit(asked.folder, paths, asked.memory, asked.command)
-        second = plain_read(paths)
+        reads, fits = [], []
+        for turn in range(asked.turns):
+            print(f"turn {turn + 1}       load {os.getloadavg()[0]:.1f}", flush=True)
+            reads.append(plain_read(paths))
+            fits.append(fit(asked.folder, paths, asked.memory, asked.command))
+        reads.append(plain_read(paths))
         warm = fit(asked.folder, paths, asked.memory, asked.command, cold=False)[0]["communication"]
         solvers = [] if asked.no_memory else ["working-set", "auto"]
         wholes = {solver: in_memory(asked.folder, asked.command, solver) for solver in solvers}
     finally:
         if not asked.keep:
             shutil.rmtree(asked.folder)
+    said, seconds, _ = fits[0]
+    assert all(other["objective"] == said["objective"] for other, _, _ in fits), "the bits of a fit changed"
     took = said["communication"]
-    plain = 2 * size / (first + second)
-    ours = took["bytes_read"] / took["waiting_seconds"]
     shape = f"{said['n']} x {said['p']}, {size / 1e9:.2f} GB in {asked.files} files"
     print(f"design       {shape}, --memory {asked.memory}")
     print(f"fit          {seconds:.1f} s, {took['rounds']} rounds, objective {said['objective']:.9f}")
     print(f"support      {'that of the truth' if said['support'] == support.tolist() else 'another than the truth'}")
-    print(f"peak         {peak / 1e6:.0f} MB resident")
+    print(f"peak         {max(peak for _, _, peak in fits) / 1e6:.0f} MB resident")
     print(f"read         each byte {took['passes']:.1f} times, {took['bytes_read'] / 1e9:.1f} GB")
-    print(f"plain read   {plain / 1e9:.2f} GB/s (before: {size / first / 1e9:.2f}, after: {size / second / 1e9:.2f})")
-    print(f"throughput   {ours / 1e9:.2f} GB/s, {100 * ours / plain:.0f} % of the plain read")
+    print(f"plain read   {', '.join(f'{size / read / 1e9:.2f}' for read in reads)} GB/s")
+    ours = [one["communication"]["bytes_read"] / one["communication"]["waiting_seconds"] for one, _, _ in fits]
+    ratios = [100 * rate * (a + b) / 2 / size for rate, a, b in zip(ours, reads[:-1], reads[1:], strict=True)]
+    middle, least, most = statistics.median(ratios), min(ratios), max(ratios)
+    print(f"throughput   {', '.join(f'{rate / 1e9:.2f}' for rate in ours)} GB/s")
+    print(f"             {middle:.0f} % of the plain reads around it ({least:.0f} to {most:.0f} %)")
     kept = warm["bytes_read"] / warm["waiting_seconds"]
     print(f"warm         {kept / 1e9:.2f} GB/s where the system keeps the files after the first pass")
     for solver, (whole, took) in wholes.items():

@@ -34,7 +34,7 @@ struct Arguments {
     /// Cells whose time is reported run side by side too: CPU seconds, but of cores that share memory and caches
     #[arg(long)]
     together: bool,
-    /// Only cells whose variant or method contains one of these words (`--only published,icml`)
+    /// Only cells whose name, as a run shows it, contains one of these (`--only published,'grasp n=100 p=60'`)
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     only: Vec<String>,
     /// File of the report [default: report.html in --out]

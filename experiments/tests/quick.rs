@@ -79,6 +79,16 @@ fn check_in_browser(file: &Path, ids: &[&str]) {
 }
 
 #[test]
+fn cells_are_named_by_what_a_run_shows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().to_str().expect("utf-8");
+    for (only, cells) in [("simulation grahtp n=100 p=15", 2), ("p=15 k=0 seed 2,glasso n=100 p=30", 10), ("p=16", 0)] {
+        let said = succeed(&["E4", "--quick", "--seed", "1", "--only", only, "--out", out]);
+        assert!(said.contains(&format!(": {cells} cells,")), "{only}: {said}");
+    }
+}
+
+#[test]
 fn an_interrupted_run_goes_on_where_it_was() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().to_str().expect("utf-8");

@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -49,6 +50,25 @@ def test_examples_of_the_gallery(file, tmp_path):
     assert gallery.read(file).text
     printed, pictures = gallery.run(file, tmp_path)
     assert printed and all(picture.stat().st_size > 5000 for picture in pictures)
+
+
+def shown(page, beginning):
+    """The block of text on a page that begins so."""
+    fences = re.findall(r"^```text\n(.*?)^```$", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return next(fence for fence in fences if fence.startswith(beginning))
+
+
+def test_the_demo_prints_what_the_readme_shows(tmp_path):
+    if "KSPARSE_COMMAND" not in os.environ:
+        pytest.skip("KSPARSE_COMMAND does not name the command")
+    words = [os.environ["KSPARSE_COMMAND"], "demo", "--dir", "target/demo"]
+    printed = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert blocks.same(shown(ROOT / "README.md", "Data: 500 rows"), printed), printed
+
+
+def test_a_large_cluster_on_paper():
+    printed = subprocess.run([sys.executable, ROOT / "bench/shards.py", "paper"], capture_output=True, text=True)
+    assert printed.stdout == shown(DOCS / "large-data.md", "1e+09 rows"), printed
 
 
 def test_the_gallery_is_large():

@@ -136,8 +136,20 @@ def test_hubs_have_their_names_first(p):
     assert len(named) == p or (p > 80 and len(named) < p / 2 and f"n{p - 1}" not in named)
     ax.figure.canvas.draw()
     # Turned by their places on the circle, names keep apart.
-    angles = np.sort([np.arctan2(text.get_position()[1], text.get_position()[0]) for text in ax.texts])
-    radius = ax.get_window_extent().width / 2 * 1.07 / ax.get_xlim()[1]
-    assert np.diff(angles).min() * radius >= ax.texts[0].get_fontsize() * ax.figure.dpi / 72
-    # Nodes do not cover their names.
-    assert np.sqrt(ax.collections[0].get_sizes().max() / np.pi) * ax.figure.dpi / 72 < radius * (1 - 1 / 1.07)
+    middle, points = ax.transData.transform((0, 0)), ax.figure.dpi / 72
+    at = [ax.transData.transform(text.xy) + points * np.array(text.get_position()) - middle for text in ax.texts]
+    angles = np.sort([np.arctan2(y, x) for x, y in at])
+    assert np.diff(angles).min() * np.linalg.norm(at, axis=1).min() >= points * ax.texts[0].get_fontsize()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("p", [20, 120])
+def test_nodes_do_not_cover_their_names(p, name):
+    ax = ksparse.plot_graph(hub(p, 7), feature_names=[NAMES[name](j) for j in range(p)])
+    ax.figure.canvas.draw()
+    nodes = ax.collections[0]
+    centre = ax.transData.transform(nodes.get_offsets()[7])
+    radius = np.sqrt(nodes.get_sizes().max() / np.pi) * ax.figure.dpi / 72
+    # The hub stands on top of the circle.
+    own = next(text for text in ax.texts if text.get_text().strip().startswith(NAMES[name](7)[:2]))
+    assert own.get_window_extent().y0 >= centre[1] + radius

@@ -71,6 +71,26 @@ def test_pipeline_grid_search_and_scores(estimator):
     assert cross_val_score(estimator(k=2), X, y, cv=3, n_jobs=2).min() > 0.7
 
 
+JOINT = ["SparseMultinomialRegressionCV", "SparseOrdinalRegressionCV", "SparseMultiTaskRegressionCV"]
+
+
+@pytest.mark.parametrize("name", [*(one.__name__ for one in CV_ESTIMATORS), *JOINT, "SparsePrecisionCV"])
+def test_results_have_the_keys_of_a_grid_search(name):
+    chooser, plain = getattr(ksparse, name), getattr(ksparse, name.removesuffix("CV"))
+    X, y = data_for(chooser)
+    y = np.column_stack([y, -y]) if "MultiTask" in name else np.digitize(y, [-1, 1]) if name in JOINT else y
+    ours = chooser(ks=[1, 2], cv=3).fit(X, y).cv_results_
+    theirs = GridSearchCV(plain(), {"k": [1, 2]}, cv=3).fit(X, y).cv_results_
+    assert {key for key in theirs if not key.endswith("_time")} <= set(ours)
+    params = ours["params"]
+    assert all(len(column) == len(params) for column in ours.values())
+    for key in params[0]:
+        assert ours[f"param_{key}"].tolist() == [cell[key] for cell in params]
+    assert ours["rank_test_score"][np.argmax(ours["mean_test_score"])] == 1
+    splits = [column for key, column in ours.items() if key.startswith("split")]
+    np.testing.assert_allclose(ours["std_test_score"], np.std(splits, axis=0))
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_too_large_a_k_does_not_end_a_grid_search(estimator):
     X, y = data_for(estimator)

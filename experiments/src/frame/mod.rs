@@ -65,7 +65,7 @@ pub struct Settings {
     pub jobs: usize,
     /// Timed cells too.
     pub together: bool,
-    /// Words of which a cell's variant or method must contain one; all cells without any.
+    /// What the name of a cell must contain one of, as a run shows it; all cells without any.
     pub only: Vec<String>,
 }
 

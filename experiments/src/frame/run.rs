@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub fn run(experiment: &dyn Experiment, settings: &Settings, draw: bool) -> Result<()> {
     let mut store = Store::open(experiment, settings)?;
     let asked = |cell: &Cell| {
-        let contains = |word: &String| cell.variant.contains(word.as_str()) || cell.method.contains(word.as_str());
-        settings.only.is_empty() || settings.only.iter().any(contains)
+        settings.only.is_empty() || settings.only.iter().any(|words| describe(cell).contains(words.as_str()))
     };
     let mut cells = if draw { Vec::new() } else { experiment.cells(settings)? };
     cells.retain(asked);

@@ -112,8 +112,7 @@ def plot_path(path: Any, *, ax: Any = None, feature_names: Any = None) -> Any:
 def _scores(model: Any, ax: Any) -> Any:
     """What cross-validation measured for each k, of the best ridge where there are several."""
     table = model.cv_results_
-    k_of = np.asarray(table["param_k"] if "param_k" in table else table["k"], dtype=int)
-    mean = np.asarray(table["mean_test_score"] if "mean_test_score" in table else table["mean_score"])
+    k_of, mean = np.asarray(table["param_k"], dtype=int), np.asarray(table["mean_test_score"])
     ks = np.unique(k_of)
     best = [max(np.flatnonzero(k_of == k), key=lambda cell: mean[cell]) for k in ks]
     ax = _axes(ax, figsize=(8, 5), layout="constrained")
@@ -269,9 +268,9 @@ def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> An
         ax.plot(curve[:, 0], curve[:, 1], color=colour, linewidth=0.5 + 3.5 * strength, alpha=0.35 + 0.6 * strength,
                 solid_capstyle="round", zorder=1)  # fmt: skip
     degree = np.bincount(pairs.ravel(), minlength=p) if len(pairs) else np.zeros(p, dtype=int)
-    # Larger ones would cover their names.
-    ax.scatter(x, y, s=30 + 20 * np.minimum(degree, 9), color=np.where(degree > 0, "0.45", "0.75"), zorder=2)
-    limit = _names(ax, np.arange(p) if names is None else names, angle, degree)
+    sizes = 30 + 20 * np.minimum(degree, 9)
+    ax.scatter(x, y, s=sizes, color=np.where(degree > 0, "0.45", "0.75"), zorder=2)
+    limit = _names(ax, np.arange(p) if names is None else names, angle, degree, np.sqrt(sizes / np.pi) + 3)
     for colour, label in ((POSITIVE, "positive partial correlation"), (NEGATIVE, "negative")):
         ax.plot([], [], color=colour, linewidth=2, label=label)
     title = "1 edge" if len(pairs) == 1 else f"{len(pairs)} edges"
@@ -283,24 +282,25 @@ def plot_graph(network: Any, *, ax: Any = None, feature_names: Any = None) -> An
     return ax
 
 
-def _names(ax: Any, names: Any, angle: Any, degree: Any) -> float:
-    """Names around the circle, of nodes with most edges first, as many as do not cover each other. Returns where axes
-    end that have room for them."""
+def _names(ax: Any, names: Any, angle: Any, degree: Any, away: Any) -> float:
+    """Names around the circle, so many points away from the middle of their nodes, of those with most edges first, as
+    many as do not cover each other. Returns where axes end that have room for them."""
     p, size = len(angle), 9 if len(angle) <= 40 else 7
     # Where there are many, those without an edge would take the place of others.
     shown = [node for node in np.argsort(-degree, kind="stable") if degree[node] > 0 or p <= 80]
-    longest = max((len(_short(names[node])) for node in shown), default=0) * LETTER * size / 72
-    limit = max(1.35, 1.07 / max(1.0 - 2.0 * longest / _inches(ax), 0.3))
-    apart = 1.1 * size / 72 / (1.07 * _inches(ax) / (2.0 * limit))
+    longest = max((len(_short(names[node])) for node in shown), default=0) * LETTER * size + max(away, default=0)
+    limit = max(1.35, 1 / max(1 - longest / 36 / _inches(ax), 0.28))
+    apart = 1.1 * size / (36 * _inches(ax) / limit + min(away, default=0))
     taken: list[float] = []
     for node in shown:
         if any(abs((angle[node] - other + np.pi) % (2 * np.pi) - np.pi) < apart for other in taken):
             continue
         taken.append(angle[node])
-        turn, left = np.degrees(angle[node]), np.cos(angle[node]) < -1e-9
-        ax.text(1.07 * np.cos(angle[node]), 1.07 * np.sin(angle[node]), _short(names[node]),
-                rotation=turn + 180 if left else turn, rotation_mode="anchor", ha="right" if left else "left",
-                va="center", fontsize=size)  # fmt: skip
+        out, turn = np.array([np.cos(angle[node]), np.sin(angle[node])]), np.degrees(angle[node])
+        left = out[0] < -1e-9
+        ax.annotate(_short(names[node]), out, xytext=away[node] * out, textcoords="offset points",
+                    rotation=turn + 180 if left else turn, rotation_mode="anchor", ha="right" if left else "left",
+                    va="center", fontsize=size)  # fmt: skip
     return limit
 
 

@@ -18,6 +18,7 @@ from ._minimize import function_search
 from ._names import OtherNames
 from ._parameters import Edges, Size, Sizes, parameters
 from ._progress import Watcher
+from ._search import _ranks
 from ._validation import as_matrix, check_k, seed, thread_count, validate
 
 if TYPE_CHECKING:
@@ -196,7 +197,8 @@ class SparsePrecisionCV(_Samples, Sizes):
     best_score_ : float
         Its mean log-likelihood per sample held out.
     cv_results_ : dict of ndarray
-        k, mean_score, std_error and split0_score, split1_score, ...
+        For each k: params, param_k, mean_test_score, std_test_score, rank_test_score, std_error (of the mean) and
+        split0_test_score, split1_test_score, ...
     precision_, covariance_, location_, edges_, partial_correlations_
         Of the network chosen, as for `SparsePrecision`.
     objective_, n_iter_, n_refits_, status_, trace_
@@ -268,6 +270,13 @@ class SparsePrecisionCV(_Samples, Sizes):
         found = _core.choose([(k, 0.0) for k in ks], scores, sizes, self.rule)
         top, mean = found["index"], found["mean"]
         self.k_, self.best_score_ = int(ks[top]), float(mean[top])
-        self.cv_results_ = {"k": np.array(ks), "mean_score": mean, "std_error": found["std_error"]}
-        self.cv_results_.update({f"split{fold}_score": row for fold, row in enumerate(scores)})
+        self.cv_results_ = {
+            "params": [{"k": k} for k in ks],
+            "param_k": np.array(ks),
+            "mean_test_score": mean,
+            "std_test_score": scores.std(axis=0),
+            "rank_test_score": _ranks(mean),
+            "std_error": found["std_error"],
+            **{f"split{fold}_test_score": row for fold, row in enumerate(scores)},
+        }
         return top
