@@ -3,11 +3,12 @@
 
 use crate::common::{Table, normal, rng};
 use ksparse::certificate::{CertifyOptions, certify};
-use ksparse::design::Design;
-use ksparse::loss::{FAMILIES, Loss, TargetKind};
+use ksparse::design::{Dense, Design};
+use ksparse::loss::{FAMILIES, Loss, Poisson, TargetKind};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::select::{Criterion, CrossValidation, Folds, Problem};
-use ksparse::solver::{self, METHODS, Solver};
+use ksparse::simulate::{self, Correlation};
+use ksparse::solver::{self, Effort, METHODS, Solver};
 use ksparse::{Auto, Error, Grid, Objective, Path, Risk, SparseRef, Sparsity, Threads};
 use rand::Rng;
 use std::ops::ControlFlow;
@@ -52,6 +53,23 @@ impl Data {
 
     fn on<'a>(&'a self, design: impl Design + 'a, ridge: f64) -> Risk<'a> {
         Risk::new(design, &self.y, &*self.loss).unwrap().with_ridge(ridge).unwrap().with_intercept()
+    }
+}
+
+/// What a model of f foresees may be beyond what exp can hold, where columns are of very different sizes and almost as
+/// many as rows are taken.
+#[test]
+fn points_foreseen_that_overflow_are_not_the_end() {
+    let data = simulate::poisson(50, 200, 8, Correlation::Independent, 252);
+    let size = |j: usize| (((j * 7919 + 13) % 1000) as f64 / 1000.0 * 6.0 - 3.0).exp();
+    let columns = (0..200).flat_map(|j| data.design.column(j).iter().map(move |v| v * size(j))).collect();
+    let x = Dense::from_columns(50, 200, columns).unwrap();
+    let risk = Risk::new(&x, &data.target, Poisson).unwrap().with_ridge(1e-4).unwrap().with_intercept();
+    for k in [30, 40] {
+        for effort in [Effort::QUICK, Effort::NORMAL] {
+            let solution = Auto { effort, ..Auto::default() }.fit(&risk, &Sparsity::new(k)).unwrap();
+            assert!(solution.value < 1e-3, "k = {k}: {}", solution.value);
+        }
     }
 }
 

@@ -78,7 +78,7 @@ pub(super) fn descend(run: &mut Run, mut at: Iterate, how: &Descent) -> Result<(
             let x = run.carry(&at, &support);
             let options = InnerOptions { abandon_above: at.value, ..how.refit };
             let (next, ended) = run.try_refit(support, x, &options)?;
-            if ended != Ended::Abandoned && next.value < at.value - 1e-12 * at.value.abs() {
+            if ended != Ended::Abandoned && next.value < at.value - run.trifle(&at, 1e-12)? {
                 accepted = Some(next);
                 break;
             }

@@ -120,7 +120,7 @@ fn climb<L: Landscape>(
     let mut limit = None;
     let profile = run.objective.profile();
     for &end in ends {
-        let known = if profile.quadratic { Vec::new() } else { descents(run, end, plan, &best)? };
+        let known = if profile.quadratic { Vec::new() } else { descents(run, end, plan)? };
         ladder.climb(all, end, work(plan, &profile), effort.factor(), &known, &mut |ladder| {
             let next = minimum(run, rows, ladder.best(run.budget.k))?;
             limit = if next.value < best.value {
@@ -151,19 +151,16 @@ fn climb<L: Landscape>(
 /// What single descents find for the last rung of a flight, half of it, and so on. Where classes are well separated
 /// they come from wide supports, pruned, to what no local search over single coordinates does (raw genes, 104 x 22,283,
 /// logistic loss: two thirds of its f from k = 12 on, in a twentieth of a second each).
-fn descents(run: &mut Run, end: usize, plan: &Plan, at: &Iterate) -> Result<Vec<Vec<usize>>> {
-    let limits = Limits { max_iterations: usize::MAX, cancel: run.cancel().clone(), ..Limits::default() };
+fn descents(run: &Run, end: usize, plan: &Plan) -> Result<Vec<Vec<usize>>> {
+    let limits = Limits { cancel: run.cancel().clone(), ..Limits::default() };
     let auto = Auto { effort: Effort::QUICK, plan: *plan, limits };
     let (objective, free) = (run.objective, run.budget.free.clone());
     let sizes = std::iter::successors(Some(end), |k| Some(k / 2)).take_while(|&k| k > 1);
     let mut found = Vec::new();
     for k in sizes {
         let sparsity = Sparsity::new(k).keep(free.iter().copied());
-        let mut watch = |_: &Progress| match run.poll(at, 0, None) {
-            Some(_) => ControlFlow::Break(()),
-            None => ControlFlow::Continue(()),
-        };
-        let descent = auto.solve(objective, &sparsity, None, &mut watch)?;
+        // The watcher is asked between rounds; a descent is short, and the token ends it.
+        let descent = auto.solve(objective, &sparsity, None, &mut |_| ControlFlow::Continue(()))?;
         found.push(descent.support.into_iter().filter(|j| free.binary_search(j).is_err()).collect());
     }
     Ok(found)
