@@ -4,9 +4,11 @@
 //! telling); `pulp` picks, at run time, the version compiled with AVX2 and FMA where the processor has them. The order
 //! of every sum is fixed, so the same machine gives the same bits.
 
+mod columns;
 mod listed;
 pub(crate) mod logistic;
 pub(crate) mod softmax;
+use columns::{Product, Square, alone, sums};
 pub(crate) use listed::add_listed_rows;
 use pulp::{Arch, Simd, WithSimd};
 use std::sync::OnceLock;
@@ -24,54 +26,6 @@ impl Entry for f64 {
     }
 }
 
-/// Columns from this length on are long.
-const LONG: usize = 512;
-
-/// `C` columns at a time, with `U` vector sums for each.
-#[inline(always)]
-fn dots_by<S: Simd, const C: usize, const U: usize>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
-    let n = r.len();
-    let (mut groups, mut blocks) = (out.chunks_exact_mut(C), columns.chunks_exact(C * n));
-    for (group, block) in (&mut groups).zip(&mut blocks) {
-        group.copy_from_slice(&dots_together::<S, C, U>(simd, block, r));
-    }
-    for (column, o) in blocks.remainder().chunks_exact(n).zip(groups.into_remainder()) {
-        *o = dot_body(column, r);
-    }
-}
-
-#[inline(always)]
-fn dots_together<S: Simd, const C: usize, const U: usize>(simd: S, block: &[f64], r: &[f64]) -> [f64; C] {
-    let n = r.len();
-    let columns: [&[f64]; C] = std::array::from_fn(|c| &block[c * n..(c + 1) * n]);
-    let (groups_r, _) = pulp::as_arrays::<U, _>(S::as_simd_f64s(r).0);
-    let groups: [&[[S::f64s; U]]; C] =
-        columns.map(|c| &pulp::as_arrays::<U, _>(S::as_simd_f64s(c).0).0[..groups_r.len()]);
-    let mut sums = [[simd.splat_f64s(0.0); U]; C];
-    for (i, r) in groups_r.iter().enumerate() {
-        for c in 0..C {
-            for u in 0..U {
-                sums[c][u] = simd.mul_add_e_f64s(groups[c][i][u], r[u], sums[c][u]);
-            }
-        }
-    }
-    let done = groups_r.len() * U * S::F64_LANES;
-    // Loops, and no closures: the compiler makes functions of those, without the instruction set.
-    let mut out = [0.0; C];
-    for c in 0..C {
-        let mut sum = sums[c][0];
-        for next in &sums[c][1..] {
-            sum = simd.add_f64s(sum, *next);
-        }
-        let mut tail = 0.0;
-        for (x, r) in columns[c][done..].iter().zip(&r[done..]) {
-            tail += x * r;
-        }
-        out[c] = simd.reduce_sum_f64s(sum) + tail;
-    }
-    out
-}
-
 impl Entry for f32 {
     #[inline(always)]
     fn widen(self) -> f64 {
@@ -80,33 +34,26 @@ impl Entry for f32 {
 }
 
 mod private {
-    use super::{LONG, Simd, dot_body, dots_by};
+    use super::Simd;
+    use super::columns::{Term, of_f32, of_f64};
 
-    /// How columns of an entry are multiplied; no other crate can say.
+    /// How columns of an entry are added up; no other crate can say.
     pub trait Sealed: Sized {
-        /// `out[j] = column_j . r` with the vectors of one instruction set.
-        fn dot_columns<S: Simd>(simd: S, columns: &[Self], r: &[f64], out: &mut [f64]);
+        /// `out[j]` is the sum of the terms of column j, with the vectors of one instruction set.
+        fn sums<S: Simd, K: Term>(simd: S, columns: &[Self], r: &[f64], out: &mut [f64]);
     }
 
     impl Sealed for f32 {
         #[inline(always)]
-        fn dot_columns<S: Simd>(_simd: S, columns: &[f32], r: &[f64], out: &mut [f64]) {
-            for (column, o) in columns.chunks_exact(r.len()).zip(out) {
-                *o = dot_body(column, r);
-            }
+        fn sums<S: Simd, K: Term>(_simd: S, columns: &[f32], r: &[f64], out: &mut [f64]) {
+            of_f32::<K>(columns, r, out);
         }
     }
 
     impl Sealed for f64 {
-        /// Several columns at a time read r from the cache once for all of them. Long columns come from memory, and
-        /// eight streams fetch more of it than four; short ones are in the cache.
         #[inline(always)]
-        fn dot_columns<S: Simd>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
-            if r.len() >= LONG {
-                dots_by::<S, 8, 1>(simd, columns, r, out);
-            } else {
-                dots_by::<S, 4, 2>(simd, columns, r, out);
-            }
+        fn sums<S: Simd, K: Term>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
+            of_f64::<S, K>(simd, columns, r, out);
         }
     }
 }
@@ -145,8 +92,8 @@ const LANES: usize = 16;
 
 /// Adds up the lanes, halves first.
 #[inline(always)]
-fn total(mut lanes: [f64; LANES]) -> f64 {
-    let mut width = LANES / 2;
+fn total<const N: usize>(mut lanes: [f64; N]) -> f64 {
+    let mut width = N / 2;
     while width > 0 {
         for l in 0..width {
             lanes[l] += lanes[l + width];
@@ -156,28 +103,7 @@ fn total(mut lanes: [f64; LANES]) -> f64 {
     lanes[0]
 }
 
-#[inline(always)]
-fn dot_body<T: Entry>(x: &[T], r: &[f64]) -> f64 {
-    let (x_body, x_tail) = x.as_chunks::<LANES>();
-    let (r_body, r_tail) = r.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for (x, r) in x_body.iter().zip(r_body) {
-        for l in 0..LANES {
-            sums[l] += x[l].widen() * r[l];
-        }
-    }
-    let mut tail = 0.0;
-    for (x, r) in x_tail.iter().zip(r_tail) {
-        tail += x.widen() * r;
-    }
-    total(sums) + tail
-}
-
-operation!(DotColumns<'a, 'b> { columns: &'a [T], r: &'a [f64], out: &'b mut [f64] } -> (), |simd| {
-    T::dot_columns(simd, columns, r, out)
-});
-
-operation!(Dot<'a> { x: &'a [T], r: &'a [f64] } -> f64, |_simd| dot_body(x, r));
+operation!(Dot<'a> { x: &'a [T], r: &'a [f64] } -> f64, |_simd| alone::<T, Product>(x, r));
 
 operation!(WeightedDeviation<'a> { x: &'a [T], m: f64, w: &'a [f64] } -> f64, |_simd| {
     let (x_body, x_tail) = x.as_chunks::<LANES>();
@@ -214,10 +140,12 @@ operation!(Axpy4<'a, 'b> { a: [f64; 4], x: [&'a [T]; 4], out: &'b mut [f64] } ->
 
 /// `out[j] = column_j . r` for the columns stored one after another in `columns`.
 pub(crate) fn dot_columns<T: Entry>(columns: &[T], r: &[f64], out: &mut [f64]) {
-    if r.is_empty() {
-        return out.fill(0.0);
-    }
-    arch().dispatch(DotColumns { columns, r, out });
+    sums::<T, Product>(columns, r, out);
+}
+
+/// `out[j] = sum_i w_i x_ij^2` likewise.
+pub(crate) fn weighted_squares<T: Entry>(columns: &[T], w: &[f64], out: &mut [f64]) {
+    sums::<T, Square>(columns, w, out);
 }
 
 /// `x . r`.

@@ -76,14 +76,12 @@ impl<'a, T: Entry> Dense<'a, T> {
         Ok(())
     }
 
-    /// `out[j] = f(j)` for all columns, in parallel when it pays.
-    fn each_column(&self, out: &mut [f64], f: impl Fn(usize) -> f64 + Sync) {
-        let one = |(j, o): (usize, &mut f64)| *o = f(j);
-        if worth_splitting(self.values.len()) {
-            out.par_iter_mut().with_min_len(BLOCK).enumerate().for_each(one);
-        } else {
-            out.iter_mut().enumerate().for_each(one);
-        }
+    /// Fills `out` from blocks of columns, in parallel when it pays.
+    fn each_block(&self, out: &mut [f64], fill: impl Fn(&[T], &mut [f64]) + Sync) {
+        in_chunks(self.values.len(), BLOCK, out, |(b, out)| {
+            let start = b * BLOCK * self.nrows;
+            fill(&self.values[start..start + out.len() * self.nrows], out);
+        });
     }
 
     /// The columns of `which` one after another, over all rows.
@@ -135,14 +133,7 @@ impl<T: Entry> Design for Dense<'_, T> {
     }
 
     fn tmul(&self, r: &[f64], out: &mut [f64]) {
-        if worth_splitting(self.values.len()) {
-            out.par_chunks_mut(BLOCK).enumerate().for_each(|(b, out)| {
-                let start = b * BLOCK * self.nrows;
-                kernels::dot_columns(&self.values[start..start + out.len() * self.nrows], r, out);
-            });
-        } else {
-            kernels::dot_columns(&self.values, r, out);
-        }
+        self.each_block(out, |columns, out| kernels::dot_columns(columns, r, out));
     }
 
     fn tmul_outputs(&self, r: &[f64], outputs: usize, out: &mut [f64]) {
@@ -158,7 +149,7 @@ impl<T: Entry> Design for Dense<'_, T> {
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
-        self.each_column(out, |j| kernels::weighted_square(self.column(j), weights));
+        self.each_block(out, |columns, out| kernels::weighted_squares(columns, weights, out));
     }
 
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
@@ -166,7 +157,11 @@ impl<T: Entry> Design for Dense<'_, T> {
     }
 
     fn deviations(&self, weights: &[f64], centres: &[f64], out: &mut [f64]) {
-        self.each_column(out, |j| kernels::weighted_deviation(self.column(j), centres[j], weights));
+        in_chunks(self.values.len(), BLOCK, out, |(b, out)| {
+            for (j, o) in (b * BLOCK..).zip(out) {
+                *o = kernels::weighted_deviation(self.column(j), centres[j], weights);
+            }
+        });
     }
 
     fn magnitudes(&self, weights: &[f64], out: &mut [f64]) {
@@ -343,9 +338,7 @@ impl<T: Entry> Columns for DenseColumns<'_, T> {
     }
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
-        for (c, o) in out.iter_mut().enumerate() {
-            *o = kernels::weighted_square(self.column(c), weights);
-        }
+        kernels::weighted_squares(&self.values, weights, out);
     }
 
     fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {

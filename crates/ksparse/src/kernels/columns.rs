@@ -1,0 +1,150 @@
+//! Sums over the columns of a dense matrix, `sum_i x_ij r_i` and `sum_i r_i x_ij^2`, for columns stored one after
+//! another: several at a time, so that r comes from the cache once for all of them.
+
+use super::{Entry, arch, total};
+use pulp::{Simd, WithSimd};
+
+/// Columns from this length on are long: they come from memory, and eight streams fetch more of it than four; short ones
+/// are in the cache.
+const LONG: usize = 512;
+
+/// What an entry and the number of its row add to the sum of a column.
+pub trait Term {
+    fn add<S: Simd>(simd: S, x: S::f64s, r: S::f64s, sum: S::f64s) -> S::f64s;
+    fn one(x: f64, r: f64) -> f64;
+}
+
+/// `x r`.
+pub struct Product;
+
+impl Term for Product {
+    #[inline(always)]
+    fn add<S: Simd>(simd: S, x: S::f64s, r: S::f64s, sum: S::f64s) -> S::f64s {
+        simd.mul_add_e_f64s(x, r, sum)
+    }
+
+    #[inline(always)]
+    fn one(x: f64, r: f64) -> f64 {
+        x * r
+    }
+}
+
+/// `r x^2`.
+pub struct Square;
+
+impl Term for Square {
+    #[inline(always)]
+    fn add<S: Simd>(simd: S, x: S::f64s, r: S::f64s, sum: S::f64s) -> S::f64s {
+        simd.mul_add_e_f64s(simd.mul_f64s(x, r), x, sum)
+    }
+
+    #[inline(always)]
+    fn one(x: f64, r: f64) -> f64 {
+        x * r * x
+    }
+}
+
+struct Columns<'a, 'b, T, K> {
+    columns: &'a [T],
+    r: &'a [f64],
+    out: &'b mut [f64],
+    term: std::marker::PhantomData<K>,
+}
+
+impl<T: Entry, K: Term> WithSimd for Columns<'_, '_, T, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        T::sums::<S, K>(simd, self.columns, self.r, self.out);
+    }
+}
+
+/// `out[j]` is the sum of the terms of column j.
+pub(crate) fn sums<T: Entry, K: Term>(columns: &[T], r: &[f64], out: &mut [f64]) {
+    if r.is_empty() {
+        return out.fill(0.0);
+    }
+    arch().dispatch(Columns { columns, r, out, term: std::marker::PhantomData::<K> });
+}
+
+#[inline(always)]
+pub(super) fn of_f64<S: Simd, K: Term>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
+    if r.len() >= LONG {
+        by::<S, K, 8, 1>(simd, columns, r, out);
+    } else {
+        by::<S, K, 4, 2>(simd, columns, r, out);
+    }
+}
+
+/// `C` columns at a time, with `U` vector sums for each.
+#[inline(always)]
+fn by<S: Simd, K: Term, const C: usize, const U: usize>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
+    let n = r.len();
+    let (mut groups, mut blocks) = (out.chunks_exact_mut(C), columns.chunks_exact(C * n));
+    for (group, block) in (&mut groups).zip(&mut blocks) {
+        group.copy_from_slice(&together::<S, K, C, U>(simd, block, r));
+    }
+    for (column, o) in blocks.remainder().chunks_exact(n).zip(groups.into_remainder()) {
+        *o = alone::<f64, K>(column, r);
+    }
+}
+
+#[inline(always)]
+fn together<S: Simd, K: Term, const C: usize, const U: usize>(simd: S, block: &[f64], r: &[f64]) -> [f64; C] {
+    let n = r.len();
+    let columns: [&[f64]; C] = std::array::from_fn(|c| &block[c * n..(c + 1) * n]);
+    let (groups_r, _) = pulp::as_arrays::<U, _>(S::as_simd_f64s(r).0);
+    let groups: [&[[S::f64s; U]]; C] =
+        columns.map(|c| &pulp::as_arrays::<U, _>(S::as_simd_f64s(c).0).0[..groups_r.len()]);
+    let mut sums = [[simd.splat_f64s(0.0); U]; C];
+    for (i, r) in groups_r.iter().enumerate() {
+        for c in 0..C {
+            for u in 0..U {
+                sums[c][u] = K::add(simd, groups[c][i][u], r[u], sums[c][u]);
+            }
+        }
+    }
+    let done = groups_r.len() * U * S::F64_LANES;
+    // Loops, and no closures: the compiler makes functions of those, without the instruction set.
+    let mut out = [0.0; C];
+    for c in 0..C {
+        let mut sum = sums[c][0];
+        for next in &sums[c][1..] {
+            sum = simd.add_f64s(sum, *next);
+        }
+        let mut tail = 0.0;
+        for (x, r) in columns[c][done..].iter().zip(&r[done..]) {
+            tail += K::one(*x, *r);
+        }
+        out[c] = simd.reduce_sum_f64s(sum) + tail;
+    }
+    out
+}
+
+/// Column after column; the vectors are the compiler's, which widens entries as it goes. (Several at a time, and parts
+/// that leave r in the nearest cache, took as long or longer.)
+#[inline(always)]
+pub(super) fn of_f32<K: Term>(columns: &[f32], r: &[f64], out: &mut [f64]) {
+    for (column, o) in columns.chunks_exact(r.len()).zip(out) {
+        *o = alone::<f32, K>(column, r);
+    }
+}
+
+/// One column; sixteen sums hide the latency of the additions.
+#[inline(always)]
+pub(super) fn alone<T: Entry, K: Term>(x: &[T], r: &[f64]) -> f64 {
+    let (x_body, x_tail) = x.as_chunks::<16>();
+    let (r_body, r_tail) = r.as_chunks::<16>();
+    let mut sums = [0.0; 16];
+    for (x, r) in x_body.iter().zip(r_body) {
+        for l in 0..16 {
+            sums[l] += K::one(x[l].widen(), r[l]);
+        }
+    }
+    let mut tail = 0.0;
+    for (x, r) in x_tail.iter().zip(r_tail) {
+        tail += K::one(x.widen(), *r);
+    }
+    total(sums) + tail
+}
