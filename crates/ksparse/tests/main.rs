@@ -15,6 +15,7 @@ mod design_contracts;
 mod dual;
 mod edge_cases;
 mod exact;
+mod exact_groups;
 mod exhaustive;
 mod failures;
 mod families;
