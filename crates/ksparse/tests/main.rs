@@ -41,4 +41,5 @@ mod sharded_choice;
 mod shards;
 mod solver_contracts;
 mod theorems;
+mod total_paths;
 mod totals;

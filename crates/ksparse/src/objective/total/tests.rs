@@ -13,7 +13,8 @@ fn derivatives_are_those_of_the_penalised_function() {
     let risk = Risk::new(&x, &[1.0, -1.0, 1.0, 1.0, -1.0], Logistic::default()).unwrap().with_ridge(0.1).unwrap();
     let risk = risk.with_intercept();
     let total = Total::new(vec![1.0, -0.5, 2.0, 0.3], 0.7).unwrap();
-    let held = Penalised { multiplier: 0.4, ..Penalised::new(Inner::Given(&risk), &total).unwrap() };
+    let mut held = Penalised::new(Inner::Given(&risk), &total).unwrap();
+    held.price.multiplier = 0.4;
     let (all, at) = ([0, 1, 2, 3, 4], [0.3, -0.2, 0.5, 0.1, -0.4]);
     let value = |x: &[f64]| held.value(SparseRef::new(&all, x)).unwrap();
     let moved = |j: usize, by: f64| {
@@ -23,7 +24,7 @@ fn derivatives_are_those_of_the_penalised_function() {
     };
     let point = held.at(SparseRef::new(&all, &at)).unwrap();
     assert!((point.value() - value(&at)).abs() < 1e-12);
-    let (step, scale) = (1e-5, held.rho);
+    let (step, scale) = (1e-5, held.price.rho);
     for j in 0..5 {
         let slope = (value(&moved(j, step)) - value(&moved(j, -step))) / (2.0 * step);
         assert!((slope - point.gradient().unwrap()[j]).abs() < 1e-6 * scale, "{j}");
