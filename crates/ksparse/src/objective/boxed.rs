@@ -79,7 +79,8 @@ impl Bounds {
         x.max(self.lower[j]).min(self.upper[j])
     }
 
-    /// Those of every coordinate of an objective: they may leave out its last, those of intercepts, which then have none.
+    /// Those of every coordinate of an objective, of which they may leave out the last, those of intercepts, which then
+    /// have none.
     pub(super) fn over(mut self, objective: &dyn Objective) -> Result<Self> {
         let (given, dim) = (self.lower.len(), objective.dim());
         if given > dim || (given..dim).any(|j| objective.free().binary_search(&j).is_err()) {

@@ -108,8 +108,8 @@ pub trait Objective: Send + Sync {
         Ok(())
     }
 
-    /// `Err` for a point that breaks a constraint that no gradient shows: what a search ends at must not. Every point is
-    /// fine where there is none.
+    /// `Err` for a point that breaks a constraint that no gradient shows: what a search ends at must not. Every point
+    /// will do where there is none.
     fn check(&self, _x: SparseRef) -> Result<()> {
         Ok(())
     }

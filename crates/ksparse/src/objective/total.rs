@@ -10,8 +10,8 @@
 //! of multipliers: M. Hestenes and M. Powell, 1969); each round divides r by about that thousand. The search goes on
 //! from there once more, under the multiplier.
 //!
-//! Who refits supports of several sizes and compares them (a path, a choice) minimises a [`Totalled`] objective instead,
-//! every refit of which adds up.
+//! Who refits supports of several sizes and compares them (a path, a choice) minimises a [`Totalled`] objective, every
+//! refit of which adds up.
 
 mod on_support;
 mod point;

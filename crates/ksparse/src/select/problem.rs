@@ -221,7 +221,8 @@ impl Training<'_> {
         }
     }
 
-    /// The smallest k that there is a model of: with a given sum some columns must be in. `Err` where bounds leave none.
+    /// The smallest k that there is a model of: with a given sum some columns must be in. `Err` where bounds leave no
+    /// model.
     pub fn least_k(&self, sparsity: &Sparsity) -> Result<usize> {
         self.objective(0.0)?.least_k(sparsity)
     }

@@ -6,7 +6,7 @@
 
 use super::totalled::Totalled;
 use super::{EXACT, NEAR, Price, ROUNDS};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::MatrixMut;
 use crate::restricted::{
     Ended, Form, InnerOptions, Line, Outcome, PointByPoint, Preconditioner, Restricted, Second, SupportHessian,
@@ -52,7 +52,7 @@ impl<'a> Settled<'a> {
     /// The penalised f, which is asked for only where it has second derivatives.
     fn inner_hessian(&mut self) -> Result<&mut dyn SupportHessian> {
         let need = "second derivatives";
-        self.inner.second().hessian().ok_or(crate::Error::Unsupported { solver: "a given sum", need })
+        self.inner.second().hessian().ok_or(Error::Unsupported { solver: "a given sum", need })
     }
 
     /// The minimum on a support of which no point adds up: the nearest, more or less, at a price.

@@ -5,8 +5,8 @@
 //! * *At a point that adds up* the gradient is that of the Lagrangian, `grad f + mu a` with the multiplier mu of that
 //!   point, so that it vanishes where the constraint is all that keeps f from falling; with bounds the rest of it that
 //!   points out of the box is not shown.
-//! * *Elsewhere* (before the first refit, after coordinates were cut away) f has a penalty, `(rho/2) (a'x - b)^2`, which
-//!   is nothing at all where the sum is right. Second derivatives have it everywhere: a move must keep the sum.
+//! * *Elsewhere* (before the first refit, after coordinates were cut away) f has a penalty, `(rho/2) (a'x - b)^2`,
+//!   which is nothing at all where the sum is right. Second derivatives have it everywhere: a move must keep the sum.
 
 use super::on_support::OnSupport;
 use super::point::AtPoint;
