@@ -146,7 +146,7 @@ def test_every_k_of_a_path_adds_up(more):
     model = ksparse.SparseLinearRegression(alpha=0.01, total=1.0, **more)
     path = ksparse.path(model, X, y, ks=[3, 4, 5])
     assert (np.diff(path.objectives) <= 0).all()
-    for k, coef, objective in zip(path.ks, path.coefs, path.objectives):
+    for k, coef, objective in zip(path.ks, path.coefs.toarray().T, path.objectives):
         assert abs(coef.sum() - 1.0) < 1e-9 and np.count_nonzero(coef) <= k
         alone = ksparse.SparseLinearRegression(k=int(k), alpha=0.01, total=1.0, **more).fit(X, y)
         assert abs(alone.objective_ - objective) < 1e-7 * objective
@@ -172,7 +172,7 @@ def test_functions_of_ones_own_add_up_for_every_k():
     )
     every = np.arange(len(y))
     path = ksparse.path(lambda w: loss(w, every), dim=6, ks=[1, 2, 3], total=1.0)
-    for k, coef, objective in zip(path.ks, path.coefs, path.objectives):
+    for k, coef, objective in zip(path.ks, path.coefs.toarray().T, path.objectives):
         alone = ksparse.SparseLinearRegression(k=int(k), alpha=0.0, total=1.0, fit_intercept=False).fit(X, y)
         assert abs(coef.sum() - 1.0) < 1e-5 and abs(alone.objective_ - objective) < 1e-4 * objective
     chosen = ksparse.minimize_cv(loss, n_samples=len(y), dim=6, ks=[1, 2, 3], cv=3, total=1.0)
