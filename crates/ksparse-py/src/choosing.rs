@@ -173,8 +173,12 @@ pub fn choose_by_criterion<'py>(
         let design = view.design.design()?;
         let problem = view.rest.over(&*design, &constraint);
         let (training, units) = (problem.on_all_rows()?, problem.units(&search.keep));
-        let from_data = || ranges::first_ks(ranges::largest_k(&training.risk, units).min(MOST_PRICED));
-        let mut grid = Grid::over(ks.unwrap_or_else(from_data), alphas).keep(search.keep.iter().copied());
+        let from_data = || -> ksparse::Result<Vec<usize>> {
+            let least = training.least_k(&problem.sparsity(0, &search.keep))?;
+            Ok(ranges::ks_from(least, ranges::largest_k(&training.risk, units).min(MOST_PRICED)))
+        };
+        let ks = ks.map_or_else(from_data, Ok)?;
+        let mut grid = Grid::over(ks, alphas).keep(search.keep.iter().copied());
         grid.path.groups.clone_from(&constraint.groups);
         grid.path.time_limit = limit;
         grid.path.cancel = cancel.clone();

@@ -8,7 +8,8 @@
 use crate::error::to_py;
 use crate::options::{Constraint, Search};
 use crate::outcome;
-use ksparse::objective::{BlockCost, Boxed, FromGradients, Hessian, Objective, Point, Profile, Total};
+use ksparse::objective::{BlockCost, Boxed, FromGradients, Hessian, Objective, Point, Profile, Total, Totalled};
+use ksparse::path::PathProgress;
 use ksparse::restricted::{Line, PointByPoint, Restricted, Second, SupportHessian};
 use ksparse::solver::Solution;
 use ksparse::{Cancel, Error, MatrixMut, Path, Progress, Result, SparseRef};
@@ -88,14 +89,18 @@ pub fn minimize_path<'py>(
     let solver = search.solver(&Cancel::NEVER)?;
     let objective = Function::new(function);
     let Constraint { groups, bounds, total } = search.constraint()?;
-    if total.is_some() {
-        return Err(PyValueError::new_err("a path keeps no total: minimise for one k at a time"));
-    }
-    let boxed = bounds.map(|bounds| Boxed::new(&objective, bounds)).transpose().map_err(to_py)?;
-    let minimised: &dyn Objective = boxed.as_ref().map_or(&objective, |boxed| boxed);
     let path = Path { groups, enough: stop_at, ..Path::over(ks).keep(search.keep.iter().copied()) };
     let found = py.detach(|| {
-        path.solve(minimised, &*solver, &mut |progress| objective.ask(callback.as_ref(), progress.k, &progress.solver))
+        let constrained: Option<Box<dyn Objective + '_>> = match (total, bounds) {
+            (Some(total), bounds) => {
+                let total = Total::new(vec![1.0; objective.dim()], total)?;
+                Some(Box::new(Totalled::new(&objective, &total, bounds.as_ref())?))
+            }
+            (None, Some(bounds)) => Some(Box::new(Boxed::new(&objective, bounds)?)),
+            (None, None) => None,
+        };
+        let watch = &mut |at: &PathProgress| objective.ask(callback.as_ref(), at.k, &at.solver);
+        path.solve(constrained.as_deref().unwrap_or(&objective), &*solver, watch)
     });
     let out = PyList::empty(py);
     for solution in objective.settle(found)?.solutions {

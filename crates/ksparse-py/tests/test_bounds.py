@@ -138,5 +138,42 @@ def test_coefficients_add_up():
         ksparse.SparseLinearRegression(k=2, total=1.0, bounds=(0, 0.3)).fit(X, y)
     with pytest.raises(ValueError, match="finite"):
         ksparse.SparseLinearRegression(k=2, total=np.inf).fit(X, y)
-    with pytest.raises(ValueError, match="sum"):
-        ksparse.path(ksparse.SparseLinearRegression(total=1.0), X, y, ks=[1, 2])
+
+
+@pytest.mark.parametrize("more", [{}, {"nonnegative": True}, {"standardize": True}, {"bounds": (-0.2, 0.4)}])
+def test_every_k_of_a_path_adds_up(more):
+    X, y = data()
+    model = ksparse.SparseLinearRegression(alpha=0.01, total=1.0, **more)
+    path = ksparse.path(model, X, y, ks=[3, 4, 5])
+    assert (np.diff(path.objectives) <= 0).all()
+    for k, coef, objective in zip(path.ks, path.coefs.toarray().T, path.objectives):
+        assert abs(coef.sum() - 1.0) < 1e-9 and np.count_nonzero(coef) <= k
+        alone = ksparse.SparseLinearRegression(k=int(k), alpha=0.01, total=1.0, **more).fit(X, y)
+        assert abs(alone.objective_ - objective) < 1e-7 * objective
+    with pytest.raises(ValueError, match="begin with k = "):
+        ksparse.path(model, X, y, ks=[0, 1])
+
+
+def test_choices_add_up():
+    X, y = data()
+    for more in ({}, {"nonnegative": True}, {"standardize": True}, {"cv": "bic"}, {"groups": [0, 0, 1, 1, 2, 3]}):
+        chosen = ksparse.SparseLinearRegressionCV(total=1.0, **more).fit(X, y)
+        assert chosen.k_ > 0 and abs(chosen.coef_.sum() - 1.0) < 1e-9, more
+    labels = ksparse.SparseLogisticRegressionCV(total=0.5, cv=3).fit(X, y > np.median(y))
+    assert abs(labels.coef_.sum() - 0.5) < 1e-9
+    with pytest.raises(ValueError, match="widen the bounds"):
+        ksparse.SparseLinearRegressionCV(total=1.0, bounds=(0, 0.1)).fit(X, y)
+
+
+def test_functions_of_ones_own_add_up_for_every_k():
+    X, y = data()
+    loss = lambda w, rows: (  # noqa: E731
+        ((X[rows] @ w - y[rows]) ** 2).mean() / 2, X[rows].T @ (X[rows] @ w - y[rows]) / len(rows)
+    )
+    every = np.arange(len(y))
+    path = ksparse.path(lambda w: loss(w, every), dim=6, ks=[1, 2, 3], total=1.0)
+    for k, coef, objective in zip(path.ks, path.coefs.toarray().T, path.objectives):
+        alone = ksparse.SparseLinearRegression(k=int(k), alpha=0.0, total=1.0, fit_intercept=False).fit(X, y)
+        assert abs(coef.sum() - 1.0) < 1e-5 and abs(alone.objective_ - objective) < 1e-4 * objective
+    chosen = ksparse.minimize_cv(loss, n_samples=len(y), dim=6, ks=[1, 2, 3], cv=3, total=1.0)
+    assert abs(chosen.x.sum() - 1.0) < 1e-5

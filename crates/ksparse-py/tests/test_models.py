@@ -208,7 +208,7 @@ def test_networks():
             ksparse.SparsePrecision().fit(wrong)
 
 
-@pytest.mark.parametrize("solver", ["auto", "fbs", "grahtp", "foba", "diht"])
+@pytest.mark.parametrize("solver", ["auto", "exact", "fbs", "grahtp", "foba", "diht"])
 def test_groups_are_in_or_out_as_a_whole(solver):
     X, y, _ = ksparse.datasets.make_regression(100, 12, 4, noise=0.5, random_state=2)
     labels = ["a"] * 3 + ["b"] * 4 + ["c"] * 2 + ["d", "e", "f"]
@@ -218,6 +218,10 @@ def test_groups_are_in_or_out_as_a_whole(solver):
         assert len(set(columns) & set(model.support_)) in (0, len(columns))
     lists = ksparse.SparseLinearRegression(k=2, alpha=0.01, groups=[[8, 7], range(3), [6, 3, 4, 5]], solver=solver)
     assert (lists.fit(X, y).coef_ == model.coef_).all()
+    if solver == "exact":
+        others = ksparse.SparseLinearRegression(k=2, alpha=0.01, groups=labels).fit(X, y)
+        assert model.status_ == "optimal" and model.objective_ <= others.objective_ * (1 + 1e-9)
+        assert model.dual_gap_ <= 2e-6 * model.objective_
 
 
 def test_groups_of_one_are_no_groups():

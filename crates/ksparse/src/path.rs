@@ -29,7 +29,7 @@ mod sweep;
 pub use grid::{Grid, GridSolution};
 
 use crate::cancel::Cancel;
-use crate::error::{Result, check_option};
+use crate::error::{Error, Result, check_option};
 use crate::objective::Objective;
 use crate::solver::{Progress, Solution, Solver, Status};
 use crate::sparsity::{Partition, Sparsity};
@@ -99,6 +99,11 @@ impl Path {
         check_option(ok, "ks", format!("{:?}", self.ks), "at least one k, ascending, without repeats")
     }
 
+    /// `Err` where the smallest k is too few for a constraint of the objective.
+    fn check_least(&self, objective: &dyn Objective) -> Result<()> {
+        self.ks.first().map_or(Ok(()), |&k| large_enough(objective, &self.sparsity(k)))
+    }
+
     /// One solution per k, unwatched.
     ///
     /// ```
@@ -131,6 +136,16 @@ impl Path {
         };
         sweep::run(self, Instant::now(), objective, solver, &[], &mut report)
     }
+}
+
+/// `Err` where k is too few for a constraint of the objective.
+pub(crate) fn large_enough(objective: &dyn Objective, sparsity: &Sparsity) -> Result<()> {
+    let (k, least) = (sparsity.k, objective.least_k(sparsity)?);
+    if k >= least {
+        return Ok(());
+    }
+    let problem = format!("no choice of k = {k} has coefficients that add up as they are to: begin with k = {least}");
+    Err(Error::Data(problem))
 }
 
 /// What a path reports once per iteration of its solver.

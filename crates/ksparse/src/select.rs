@@ -20,6 +20,7 @@ mod finish;
 mod folds;
 mod joint;
 mod metrics;
+mod plan;
 mod problem;
 pub mod ranges;
 mod resample;

@@ -9,7 +9,8 @@ use ksparse::{Error, Objective, Path, Risk, Solution, Sparsity};
 use rand::seq::SliceRandom;
 
 /// Those that know groups.
-const GROUPED: [&str; 10] = ["auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba", "diht", "sdiht"];
+const GROUPED: [&str; 11] =
+    ["auto", "exact", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba", "diht", "sdiht"];
 
 fn loss(name: &str) -> Box<dyn Loss> {
     FAMILIES.iter().find(|family| family.name == name).unwrap().build(None).unwrap()

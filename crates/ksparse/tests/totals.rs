@@ -4,13 +4,13 @@ use crate::common::{Table, normal, rng};
 use ksparse::design::Dense;
 use ksparse::loss::{Hinge, Logistic, Squared};
 use ksparse::objective::{Bounds, Custom, Total};
-use ksparse::select::{Choose, Folds, Problem};
+use ksparse::select::Problem;
 use ksparse::{Auto, Objective, Risk, Solution, SparseRef, Sparsity};
 use std::ops::ControlFlow;
 
-const P: usize = 8;
+pub const P: usize = 8;
 
-fn data(seed: u64) -> (Table, Vec<f64>) {
+pub fn data(seed: u64) -> (Table, Vec<f64>) {
     let rng = &mut rng(seed);
     let x = Table::gaussian(rng, 40, P, 0.3);
     let y = (0..40).map(|i| 0.8 * x.at(i, 1) + 0.5 * x.at(i, 4) - 0.4 * x.at(i, 6) + 0.3 * normal(rng)).collect();
@@ -22,7 +22,7 @@ fn solve(total: &Total, f: &dyn Objective, bounds: Option<&Bounds>, k: usize) ->
 }
 
 /// The least squares on some columns that add up to `total`: the equations with a multiplier, by elimination.
-fn by_elimination(x: &Table, y: &[f64], columns: &[usize], total: f64, ridge: f64) -> (f64, Vec<f64>) {
+pub fn by_elimination(x: &Table, y: &[f64], columns: &[usize], total: f64, ridge: f64) -> (f64, Vec<f64>) {
     let (k, n) = (columns.len(), x.n as f64);
     let gram = |a: usize, b: usize| (0..x.n).map(|i| x.at(i, columns[a]) * x.at(i, columns[b])).sum::<f64>() / n;
     let cross = |a: usize| (0..x.n).map(|i| x.at(i, columns[a]) * y[i]).sum::<f64>() / n;
@@ -52,7 +52,7 @@ fn by_elimination(x: &Table, y: &[f64], columns: &[usize], total: f64, ridge: f6
     (value + 0.5 * ridge * w.iter().map(|w| w * w).sum::<f64>(), w)
 }
 
-fn supports(k: usize) -> impl Iterator<Item = Vec<usize>> {
+pub fn supports(k: usize) -> impl Iterator<Item = Vec<usize>> {
     let columns = |mask: usize| (0..P).filter(|j| mask >> j & 1 == 1).collect::<Vec<_>>();
     (1..1usize << P).map(columns).filter(move |columns| columns.len() <= k)
 }
@@ -106,8 +106,6 @@ fn sums_are_of_the_coefficients_of_the_columns_as_given() {
         let plain = Problem { total: Some(0.7), ..Problem::new(&design, &y, &loss) }.on_all_rows().unwrap();
         let other = plain.solve(ridge, &Auto::default(), &Sparsity::new(3), None, go_on).unwrap();
         assert!(ridge > 0.0 || (found.value - other.value).abs() < 1e-8, "{} {}", found.value, other.value);
-        let folds = Folds::seeded(40, 4, 0).unwrap();
-        assert!(Choose::default().fit(&problem, &folds, &Auto::default()).is_err());
     }
 }
 

@@ -134,13 +134,12 @@ check_factors <- function(factors, p) {
 }
 
 # What the coefficients add up to; NULL for anything.
-check_total <- function(total, problem, k) {
+check_total <- function(total, problem) {
   if (is.null(total)) return(NULL)
   if (!is.numeric(total) || length(total) != 1L || !is.finite(total)) {
     complain("`total` is ", shown(total), ", but must be one number: what the coefficients add up to")
   }
   if (problem$joint) complain("`total` is not for family = \"", problem$family, "\": leave it out")
-  if (length(k) != 1L) complain("`total` is for one `k` at a time")
   as.double(total)
 }
 

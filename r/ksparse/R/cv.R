@@ -8,7 +8,7 @@ cv.ksparse.default <- function(x, y, k = NULL, lambda = NULL, lambda.refit = NUL
                                nfolds = NULL, foldid = NULL, type.measure = NULL, rule = NULL, resamples = 0,
                                seed = NULL, weights = NULL, offset = NULL, keep = NULL, groups = NULL,
                                penalty.factor = NULL, nonnegative = FALSE, lower = NULL, upper = NULL,
-                               intercept = TRUE, standardize = FALSE, strata = NULL,
+                               total = NULL, intercept = TRUE, standardize = FALSE, strata = NULL,
                                ties = c("efron", "breslow"), solver = "auto", effort = NULL, nthreads = NULL,
                                verbose = FALSE, control = ksparse_control(), model = TRUE, ...) {
   refuse_more(...)
@@ -18,6 +18,7 @@ cv.ksparse.default <- function(x, y, k = NULL, lambda = NULL, lambda.refit = NUL
   control$seed <- seed_of(seed, foldid)
   search <- search_of(problem, if (is.null(k)) 0L else k, NULL, keep, groups, nonnegative, lower, upper, solver,
                       effort, nthreads, verbose, control)
+  search$core$total <- check_total(total, problem)
   comparison <- list(k = if (!is.null(k)) search$core$k, lambda = check_ridges(lambda, "lambda"),
                      refit = check_ridges(lambda.refit, "lambda.refit"),
                      nfolds = if (!is.null(nfolds)) check_count(nfolds, "nfolds", 2),

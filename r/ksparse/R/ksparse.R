@@ -16,7 +16,7 @@ ksparse.default <- function(x, y, k = NULL, lambda = NULL,
                         penalty.factor)
   search <- search_of(problem, k, lambda, keep, groups, nonnegative, lower, upper, solver, effort, nthreads, verbose,
                       control)
-  search$core$total <- check_total(total, problem, search$core$k)
+  search$core$total <- check_total(total, problem)
   found <- if (problem$joint) core_fit_joint(problem$core, search$core) else core_fit(problem$core, search$core)
   fit <- model_of(found$models, problem)
   fit$criteria <- criteria_of(found$criteria)

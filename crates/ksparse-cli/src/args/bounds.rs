@@ -49,12 +49,10 @@ impl BoundArgs {
         Ok(())
     }
 
-    /// `Err` for a sum, where there is more than one fit or more than a coefficient for a column.
-    pub fn check_no_total(&self, here: &str) -> Result<()> {
-        match self.total {
-            None => Ok(()),
-            Some(_) => Err(Failure::Input(format!("--total is for a fit of one k, not for {here}: leave it out"))),
-        }
+    /// `Err` for a sum, where there may be more than a coefficient for a column.
+    pub fn check_no_total(&self) -> Result<()> {
+        let message = "--total is for targets of a number per row, not for classes or survival times: leave it out";
+        self.total.map_or(Ok(()), |_| Err(Failure::Input(message.to_string())))
     }
 
     /// The files that bounds stand in.

@@ -254,7 +254,7 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
     ];
     joint::fit::refuse(&task, &others)?;
     args.bounds.check(solver)?;
-    args.bounds.check_no_total("several classes or survival times")?;
+    args.bounds.check_no_total()?;
     let request = joint::fit::Request {
         data,
         task,
@@ -278,7 +278,6 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
 
 /// Chooses k and the ridges, and shows the model alone.
 fn choose(args: &FitArgs, prepared: &Prepared, solver: &dyn Solver, screen: Screen) -> Result<()> {
-    args.bounds.check_no_total("-k auto")?;
     if args.certify.is_some() || args.plot_gap.is_some() || args.start.is_some() || args.dual.is_some() {
         let message = "--certify, --plot-gap, --start and --dual are about one k: choose first, then say it with -k";
         return Err(Failure::Input(message.to_string()));

@@ -24,7 +24,7 @@ use crate::progress::Watcher;
 use crate::screen::Screen;
 use crate::sharded;
 use ksparse::path::GridSolution;
-use ksparse::select::{Criterion, CrossValidation, Deal, Folds, Metric, Rule, ranges};
+use ksparse::select::{Criterion, CrossValidation, Deal, Folds, Metric, Rule, Training, ranges};
 use ksparse::{Grid, Solver};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -130,7 +130,6 @@ pub fn run(args: &PathArgs, screen: Screen) -> Result<()> {
         return Err(Failure::Input(format!("--plot draws an SVG: call it {}", path.with_extension("svg").display())));
     }
     args.bounds.check(&*solver)?;
-    args.bounds.check_no_total("a path")?;
     let factors = args.bounds.files().chain(columns::file(args.loss.penalty_factors.as_deref()));
     let files = sharded::find(&args.data.data)?;
     let read = files.clone().unwrap_or_else(|| args.data.files());
@@ -182,7 +181,7 @@ fn path_of(args: &PathArgs, prepared: Prepared, solver: &dyn Solver, screen: Scr
     }
     let started = Instant::now();
     let training = prepared.problem().on_all_rows().map_err(|error| prepared.blame(error))?;
-    let grid = grid(args, &prepared, &training.risk, screen);
+    let grid = grid(args, &prepared, &training, screen)?;
     let watcher = Watcher::bar(screen, "path", grid.len());
     let solved =
         interrupt::listening(|| grid.solve_under(&|l| training.objective(l), solver, &mut |at| watcher.cell(at)))
@@ -215,6 +214,7 @@ fn choose_jointly(args: &PathArgs, data: Data, task: Task, solver: &dyn Solver, 
         ("--offset", args.data.reading.offset.is_some()),
     ];
     joint::fit::refuse(&task, &others)?;
+    args.bounds.check_no_total()?;
     let choice = &args.choice;
     let request = joint::fit::Request {
         data,
@@ -280,10 +280,15 @@ fn is_svg(path: &Path) -> bool {
 const MOST_PRICED: usize = 64;
 
 /// The cells to solve; k beyond the columns there are mean all of them.
-fn grid(args: &PathArgs, prepared: &Prepared, risk: &ksparse::Risk, screen: Screen) -> Grid {
-    let units = prepared.problem().units(&prepared.keep);
-    let from_data = || ranges::first_ks(ranges::largest_k(risk, units).min(MOST_PRICED));
-    let ks = args.k.as_ref().map_or_else(from_data, |ks| ks.0.clone());
+fn grid(args: &PathArgs, prepared: &Prepared, training: &Training, screen: Screen) -> Result<Grid> {
+    let problem = prepared.problem();
+    let ks = match &args.k {
+        Some(ks) => ks.0.clone(),
+        None => {
+            let most = ranges::largest_k(&training.risk, problem.units(&prepared.keep)).min(MOST_PRICED);
+            ranges::ks_from(training.least_k(&problem.sparsity(0, &prepared.keep))?, most)
+        }
+    };
     let most = ks.last().map_or(0, |&k| prepared.at_most_all(k, screen));
     let ks = ks.into_iter().map(|k| k.min(most));
     let lambdas = args.lambdas.as_ref().map_or(vec![prepared.lambda], |lambdas| lambdas.0.clone());
@@ -292,7 +297,7 @@ fn grid(args: &PathArgs, prepared: &Prepared, risk: &ksparse::Risk, screen: Scre
     grid.path.enough = args.stop_at;
     grid.path.time_limit = args.solver.time_limit();
     grid.path.cancel = interrupt::token();
-    grid
+    Ok(grid)
 }
 
 /// How to choose, with all that needs.

@@ -64,13 +64,27 @@ fn coefficients_add_up_to_a_total() {
         let sum: f64 = numbers(&fit["coefficients"]).iter().sum();
         assert!((sum - 1.0).abs() < 1e-8, "{more}: {fit}");
     }
+    for more in ["", "--standardize", "--nonnegative", "--upper 0.4"] {
+        let chosen = bench.json(&format!("fit rows.csv -k auto --total 1 {more} --json"));
+        let sum: f64 = numbers(&chosen["coefficients"]).iter().sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{more}: {chosen}");
+        let same = bench.json(&format!("path rows.csv --total 1 {more} --json"));
+        assert_eq!(same["chosen"]["coefficients"], chosen["coefficients"], "{more}");
+        let path = bench.json(&format!("path rows.csv -k 3:5 --lambda 0.01 --total 1 {more} --json"));
+        let values: Vec<f64> =
+            path["path"].as_array().unwrap().iter().map(|cell| cell["objective"].as_f64().unwrap()).collect();
+        assert!(values.windows(2).all(|pair| pair[1] <= pair[0]), "{more}: {values:?}");
+        let alone = bench.json(&format!("fit rows.csv -k 4 --lambda 0.01 --total 1 {more} --json"));
+        let (alone, of_path) = (alone["objective"].as_f64().unwrap(), values[1]);
+        assert!((alone - of_path).abs() < 1e-7 * alone, "{more}: {alone} {of_path}");
+        bench.json(&format!("path rows.csv --criterion bic --total 1 {more} --json"));
+    }
     for (line, words) in [
-        ("fit rows.csv -k auto --total 1", "one k"),
-        ("path rows.csv --total 1", "one k"),
+        ("path rows.csv -k 0:3 --total 1", "begin with k = 1"),
         ("fit rows.csv -k 2 --total 1 --certify --lambda 0.1", "leave out --certify"),
         ("fit rows.csv -k 2 --total inf", "finite"),
         ("fit rows.csv -k 2 --total 1 --nonnegative --upper 0.1", "add up to 0.2"),
-        ("fit rows.csv -k 2 --total 1 --loss multinomial --target none", "one k"),
+        ("fit rows.csv -k 2 --total 1 --loss multinomial --target none", "a number per row"),
     ] {
         let done = bench.run(line);
         assert!(done.code == 2 && done.stderr.contains(words), "{line}: {}", done.stderr);

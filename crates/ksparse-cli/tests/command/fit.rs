@@ -322,8 +322,12 @@ fn groups_are_in_or_out_as_a_whole() {
         let done = bench.run("fit data.csv -k 2 --groups wrong.txt");
         assert!(done.code == 2 && done.stderr.contains(complaint), "{}", done.stderr);
     }
-    let done = bench.run("fit data.csv -k 2 --groups groups.txt --solver exact --lambda 0.1");
-    assert!(done.code == 2 && done.stderr.contains("groups"), "{}", done.stderr);
+    let proven = bench.json("fit data.csv -k 2 --groups groups.txt --solver exact --lambda 0.1 --json");
+    let found = bench.json("fit data.csv -k 2 --groups groups.txt --lambda 0.1 --json");
+    assert_eq!(proven["status"], "optimal", "{proven}");
+    assert!(proven["objective"].as_f64().unwrap() <= found["objective"].as_f64().unwrap() * (1.0 + 1e-9), "{proven}");
+    let done = bench.run("fit data.csv -k 2 --groups groups.txt --solver svrght --lambda 0.1");
+    assert!(done.code == 2 && done.stderr.contains("groups") && done.stderr.contains("exact"), "{}", done.stderr);
 }
 
 #[test]

@@ -48,10 +48,8 @@ penalty_factors : array-like or dict, default=None
     name (1 for the others). A small one hardly shrinks its column, a large one makes it dear to use.
 groups : array-like or None, default=None
     Columns that are in or out together, of which k then counts the groups: a label for every column, or lists of
-    columns
-    by number or name (columns in none stand alone). Solvers that take groups: 'auto', 'grahtp', 'fgrahtp', 'htp',
-    'iht',
-    'grasp', 'fbs', 'foba', 'diht', 'sdiht'.
+    columns by number or name (columns in none stand alone). Solvers that take groups: 'auto', 'exact', 'grahtp',
+    'fgrahtp', 'htp', 'iht', 'grasp', 'fbs', 'foba', 'diht', 'sdiht'.
 nonnegative : bool, default=False
     No coefficient below 0 (the intercept may be). With the solver 'auto'.
 bounds : pair, dict or None, default=None

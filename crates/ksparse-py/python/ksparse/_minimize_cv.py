@@ -36,6 +36,7 @@ def minimize_cv(
     keep: Any = None,
     nonnegative: bool = False,
     bounds: Any = None,
+    total: float | None = None,
     tol: float | None = None,
     max_iter: int | None = None,
     time_limit: float | None = None,
@@ -65,7 +66,7 @@ def minimize_cv(
         ``scoring(x, rows)`` is how well x does on samples held out, of which more is better. None is minus `fun`.
     rule : {'best', 'lean', '1se'}, default='best'
         Which k wins: the best mean, the smallest k within a tenth of a standard error, or within one.
-    solver, keep, nonnegative, bounds, tol, max_iter, time_limit, solver_options, random_state, callback, verbose
+    solver, keep, nonnegative, bounds, total, tol, max_iter, time_limit, solver_options, random_state, callback, verbose
         As for `minimize`. The time limit is that of every single search.
 
     Returns
@@ -88,7 +89,7 @@ def minimize_cv(
     if rule not in ("best", "lean", "1se"):
         raise ValueError(f"rule must be 'best', 'lean' or '1se', got {rule!r}.")
     search = function_search(
-        solver, tol, max_iter, time_limit, solver_options, random_state, keep, dim, nonnegative, bounds
+        solver, tol, max_iter, time_limit, solver_options, random_state, keep, dim, nonnegative, bounds, total
     )
     chosen_ks = check_ks(ks, int(dim), KS)
     watcher = Watcher("minimize_cv", verbose, callback, int(dim))

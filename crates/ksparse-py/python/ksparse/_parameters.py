@@ -76,8 +76,9 @@ class Constrained:
 
 @parameters
 class Bounded(Constrained):
-    """A number a row: a lower bound of the objective."""
+    """A number a row: a sum of the coefficients, a lower bound of the objective."""
 
+    total: float | None = None
     certify: bool | int = False
 
 
@@ -99,7 +100,6 @@ class Given(Size):
 class Fit(Columns, Intercept, Bounded, Given):
     """A fit with a number a row for a target."""
 
-    total: float | None = None
     warm_start: bool = False
 
 

@@ -32,6 +32,7 @@ def path(
     keep: Any = None,
     nonnegative: bool = False,
     bounds: Any = None,
+    total: float | None = None,
     tol: float | None = None,
     max_iter: int | None = None,
     solver_options: Mapping[str, object] | None = None,
@@ -55,7 +56,7 @@ def path(
         there are columns.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights, for an estimator.
-    dim, grad, hess, solver, keep, nonnegative, bounds, tol, max_iter, solver_options, random_state
+    dim, grad, hess, solver, keep, nonnegative, bounds, total, tol, max_iter, solver_options, random_state
         For a function: as for `minimize`. An estimator has its own.
     stop_at : float or None, default=None
         End with the first k whose objective is at most this: a residual that is small enough.
@@ -88,7 +89,7 @@ def path(
         raise TypeError("the path of a function needs dim, and neither X nor y.")
     function, _ = as_function(problem, dim, grad, hess)
     search = function_search(
-        solver, tol, max_iter, None, solver_options, random_state, keep, function["dim"], nonnegative, bounds
+        solver, tol, max_iter, None, solver_options, random_state, keep, function["dim"], nonnegative, bounds, total
     )
     chosen = check_ks(ks, function["dim"], KS)
     watcher = Watcher("path", verbose, callback, function["dim"])

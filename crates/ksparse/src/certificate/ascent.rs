@@ -2,22 +2,18 @@
 
 use super::{CertifyOptions, Epoch};
 use crate::dual::{Drift, Dual};
-use crate::error::Result;
 use crate::loss::Loss;
 use crate::objective::Objective;
 use crate::relaxation::part::Sampled;
 use crate::relaxation::solve::{Goal, solve};
 use crate::relaxation::support_norm::SupportNorm;
-use crate::solver::{Diht, Limits, Progress, Solution, Solver};
-use crate::sparsity::{Sparsity, top_by};
+use crate::solver::Solution;
+use crate::sparsity::top_by;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Epochs without noticeable progress that end the search.
 const PATIENCE: usize = 5;
-
-/// Steps on D itself that count as an epoch.
-const STEPS: usize = 20;
 
 /// Corners are rounded off by no less than this fraction of f: sharper ones take first-order steps for ever.
 const SHARPEST: f64 = 1e-6;
@@ -43,23 +39,19 @@ struct Search<'a, 'b> {
 
 pub(super) fn ascend(
     dual: &Dual,
-    sparsity: &Sparsity,
     fit: &Solution,
     value: f64,
     options: &CertifyOptions,
     started: Instant,
     watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
-) -> Result<Found> {
+) -> Found {
     let found = Found { bound: f64::NEG_INFINITY, vector: Vec::new(), relaxation: value, history: Vec::new() };
     let mut search = Search { dual, value, options, started, watch, found, scores: Vec::new() };
     search.offer(dual.plug_in(fit.as_sparse()));
     if !search.note() {
-        match dual.budget().is_grouped() {
-            true => search.climb(sparsity, fit)?,
-            false => search.run(fit),
-        }
+        search.run(fit);
     }
-    Ok(search.found)
+    search.found
 }
 
 impl Search<'_, '_> {
@@ -98,29 +90,6 @@ impl Search<'_, '_> {
             || out_of_time(self.options, self.started)
     }
 
-    /// Where k counts groups, D is climbed by its own steps: the relaxation is one of single coordinates.
-    fn climb(&mut self, sparsity: &Sparsity, fit: &Solution) -> Result<()> {
-        let options = self.options;
-        let limits = Limits {
-            tolerance: options.tolerance,
-            max_iterations: STEPS * options.max_epochs,
-            time_limit: options.time_limit.map(|limit| limit.saturating_sub(self.started.elapsed())),
-            cancel: options.cancel.clone(),
-        };
-        let diht = Diht { refit: false, limits, ..Diht::default() };
-        let (watch, last) = (&mut *self.watch, self.found.history.last().copied());
-        let mut asked = |at: &Progress| match last {
-            Some(last) if at.iteration.is_multiple_of(STEPS) => watch(&last),
-            _ => ControlFlow::Continue(()),
-        };
-        let found = diht.solve(self.dual.risk(), sparsity, Some(fit), &mut asked)?;
-        if let Some(vector) = found.dual_vector {
-            self.offer(vector);
-        }
-        self.note();
-        Ok(())
-    }
-
     fn run(&mut self, fit: &Solution) {
         let (dual, risk) = (self.dual, self.dual.risk());
         let (lambda, unit) = (risk.ridge(), self.value.abs());
@@ -132,7 +101,8 @@ impl Search<'_, '_> {
         let mut idle = 0;
         while idle < PATIENCE {
             let working = self.working_set(&weights, room);
-            let norm = SupportNorm { k: dual.k(), whole: working.iter().map(|&j| dual.is_free(j)).collect() };
+            let whole = working.iter().map(|&j| dual.is_free(j)).collect();
+            let norm = SupportNorm::of(dual.budget(), &working, dual.k(), whole);
             let mut start = vec![0.0; working.len()];
             for &(j, w) in &weights {
                 if let Ok(place) = working.binary_search(&j) {
@@ -168,11 +138,18 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The coordinates in use, those that stay whole, and the largest scores of the best dual vector: ascending.
+    /// The coordinates in use, those that stay whole, and the largest scores of the best dual vector: ascending, groups
+    /// complete.
     fn working_set(&self, weights: &[(usize, f64)], room: usize) -> Vec<usize> {
-        let free = self.dual.risk().free();
-        let mut set = top_by(self.scores.len(), room, |j| self.scores[j].abs());
-        set.extend(weights.iter().map(|(j, _)| *j));
+        let (free, budget) = (self.dual.risk().free(), self.dual.budget());
+        let mut set: Vec<usize> = weights.iter().map(|(j, _)| *j).collect();
+        if budget.is_grouped() {
+            let mut units = budget.units_of(&set);
+            units.extend(budget.top(room, |j| self.scores[j].abs()));
+            set = units.into_iter().flat_map(|unit| budget.members(unit)).collect();
+        } else {
+            set.extend(top_by(self.scores.len(), room, |j| self.scores[j].abs()));
+        }
         set.extend_from_slice(self.dual.whole());
         set.retain(|j| !free.contains(j));
         set.sort_unstable();

@@ -194,7 +194,7 @@ pub fn certify(
     if !value.is_finite() {
         return Err(Error::NotFinite { what: "objective at the fit", index: 0 });
     }
-    let found = ascent::ascend(&dual, sparsity, solution, value, options, started, watch)?;
+    let found = ascent::ascend(&dual, solution, value, options, started, watch);
     let gap = (value - found.bound).max(0.0);
     let relative_gap = if value > 0.0 { gap / value } else { gap };
     Ok(Certificate {

@@ -104,11 +104,6 @@ impl<'a> Dual<'a> {
         &self.budget
     }
 
-    /// `Err` where k counts groups, for routines that need single coordinates.
-    pub(crate) fn single(&self, routine: &'static str) -> Result<()> {
-        self.budget.single(routine)
-    }
-
     /// The largest sum of these over a support.
     pub(crate) fn reach(&self, squares: &[f64]) -> f64 {
         // Groups are ranked by the length of what they are given, so by the sum of squares of the roots.

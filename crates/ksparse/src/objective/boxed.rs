@@ -10,13 +10,14 @@
 
 mod on_support;
 
+pub(super) use on_support::RestrictedBoxed;
+
 use super::{Hessian, Objective, Point, Profile};
 use crate::error::{Error, Result, check_len};
 use crate::loss::Smoothness;
 use crate::restricted::Restricted;
 use crate::solver::Solution;
 use crate::sparsity::SparseRef;
-use on_support::RestrictedBoxed;
 use std::sync::OnceLock;
 
 /// A lower and an upper bound for every coordinate, infinite where there is none.
@@ -74,12 +75,39 @@ impl Bounds {
     }
 
     /// The nearest number within the bounds of a coordinate.
-    fn clamp(&self, j: usize, x: f64) -> f64 {
+    pub(super) fn clamp(&self, j: usize, x: f64) -> f64 {
         x.max(self.lower[j]).min(self.upper[j])
     }
 
+    /// Those of every coordinate of an objective, of which they may leave out the last, those of intercepts, which then
+    /// have none.
+    pub(super) fn over(mut self, objective: &dyn Objective) -> Result<Self> {
+        let (given, dim) = (self.lower.len(), objective.dim());
+        if given > dim || (given..dim).any(|j| objective.free().binary_search(&j).is_err()) {
+            check_len("bounds", given, dim - objective.free().len())?;
+        }
+        self.lower.resize(dim, f64::NEG_INFINITY);
+        self.upper.resize(dim, f64::INFINITY);
+        Ok(self)
+    }
+
+    /// The lower and the upper bound of a coordinate.
+    pub(super) fn of(&self, j: usize) -> (f64, f64) {
+        (self.lower[j], self.upper[j])
+    }
+
+    /// Takes away what points out of the box at x.
+    pub(super) fn hide(&self, at: SparseRef, gradient: &mut [f64]) {
+        let x = at.to_dense(gradient.len());
+        for (j, (g, x)) in gradient.iter_mut().zip(&x).enumerate() {
+            if self.holds(j, *x, *g) {
+                *g = 0.0;
+            }
+        }
+    }
+
     /// Whether a coordinate stands at a bound and would have to leave the box to follow the negative gradient.
-    fn holds(&self, j: usize, x: f64, gradient: f64) -> bool {
+    pub(super) fn holds(&self, j: usize, x: f64, gradient: f64) -> bool {
         (x <= self.lower[j] && gradient > 0.0) || (x >= self.upper[j] && gradient < 0.0)
     }
 }
@@ -126,16 +154,9 @@ impl<'a> Boxed<'a> {
         Self::around(Inner::Own(inner), bounds)
     }
 
-    fn around(held: Inner<'a>, mut bounds: Bounds) -> Result<Self> {
-        let inner = held.get();
-        let (given, dim) = (bounds.lower.len(), inner.dim());
-        let rest = given..dim;
-        if given > dim || rest.clone().any(|j| inner.free().binary_search(&j).is_err()) {
-            check_len("bounds", given, dim - inner.free().len())?;
-        }
-        bounds.lower.resize(dim, f64::NEG_INFINITY);
-        bounds.upper.resize(dim, f64::INFINITY);
-        Ok(Self { inner: held, bounds })
+    fn around(inner: Inner<'a>, bounds: Bounds) -> Result<Self> {
+        let bounds = bounds.over(inner.get())?;
+        Ok(Self { inner, bounds })
     }
 
     fn inner(&self) -> &dyn Objective {
@@ -168,13 +189,7 @@ impl Point for AtPoint<'_> {
     fn gradient(&self) -> Result<&[f64]> {
         if self.gradient.get().is_none() {
             let mut gradient = self.inner.gradient()?.to_vec();
-            let mut x = vec![0.0; gradient.len()];
-            self.indices.iter().zip(&self.values).for_each(|(&j, v)| x[j] = *v);
-            for (j, (g, x)) in gradient.iter_mut().zip(&x).enumerate() {
-                if self.bounds.holds(j, *x, *g) {
-                    *g = 0.0;
-                }
-            }
+            self.bounds.hide(SparseRef::new(&self.indices, &self.values), &mut gradient);
             self.gradient.get_or_init(|| gradient);
         }
         Ok(self.gradient.get().map_or(&[], Vec::as_slice))

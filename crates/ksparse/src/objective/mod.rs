@@ -33,13 +33,13 @@ pub use shards::{
     Asked, Blocks, Communication, Frame, Passed, Passes, Question, Rounds, Seat, Shard, Summed, SummedOptions, Tree,
     side_by_side,
 };
-pub use total::Total;
+pub use total::{Total, Totalled};
 
 use crate::design::Traffic;
 use crate::error::Result;
 use crate::loss::Smoothness;
 use crate::restricted::Restricted;
-use crate::sparsity::SparseRef;
+use crate::sparsity::{SparseRef, Sparsity};
 
 /// A convex function of `dim` coordinates, to be minimised with few of them non-zero.
 ///
@@ -106,6 +106,17 @@ pub trait Objective: Send + Sync {
     /// defined everywhere (a log-determinant), whose points may leave their domain when coordinates are dropped.
     fn repair(&self, _support: &[usize], _x: &mut [f64]) -> Result<()> {
         Ok(())
+    }
+
+    /// `Err` for a point that breaks a constraint that no gradient shows: what a search ends at must not. Every point
+    /// will do where there is none.
+    fn check(&self, _x: SparseRef) -> Result<()> {
+        Ok(())
+    }
+
+    /// The smallest k of which some choice keeps to such a constraint; `Err` where none does.
+    fn least_k(&self, _sparsity: &Sparsity) -> Result<usize> {
+        Ok(0)
     }
 
     /// An upper bound on the diagonal of the Hessian anywhere: the units of the coordinates, also where f has no

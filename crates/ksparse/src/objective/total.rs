@@ -9,19 +9,29 @@
 //! multiplier mu is then moved by `rho r` and the point refitted, until r is nothing beside rounding error (the method
 //! of multipliers: M. Hestenes and M. Powell, 1969); each round divides r by about that thousand. The search goes on
 //! from there once more, under the multiplier.
+//!
+//! Who refits supports of several sizes and compares them (a path, a choice) minimises a [`Totalled`] objective, every
+//! refit of which adds up.
 
 mod on_support;
+mod point;
+mod settled;
 #[cfg(test)]
 mod tests;
+mod totalled;
 
-use super::{Bounds, Boxed, Hessian, Objective, Point, Profile};
+pub use totalled::Totalled;
+
+use super::{Bounds, Boxed, Objective, Point, Profile};
 use crate::error::{Error, Result, check_finite, check_len};
-use crate::linalg::MatrixMut;
 use crate::restricted::{self, InnerOptions, Restricted};
 use crate::solver::{Progress, Solution, Solver};
 use crate::sparsity::{SparseRef, Sparsity};
 use on_support::OnSupport;
+use point::AtPoint;
+use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 /// The curvature of the penalty in units of that of f where second derivatives are known, and where only gradients are:
 /// quasi-Newton steps learn a long valley slowly, multipliers then take more rounds.
@@ -70,9 +80,6 @@ impl Total {
         start: Option<&Solution>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Solution> {
-        if f.profile().corners {
-            return Err(Error::Unsupported { solver: "a given sum", need: "a loss without corners" });
-        }
         let mut held = Penalised::new(Inner::Given(f), self)?;
         let found = held.within(bounds, |objective| solver.solve(objective, sparsity, start, watch))?;
         let mut best = held.settled(found, bounds)?;
@@ -91,8 +98,9 @@ struct Penalised<'a> {
     /// Of every coordinate.
     weights: Vec<f64>,
     total: f64,
-    multiplier: f64,
-    rho: f64,
+    price: Price,
+    /// What is nothing beside the coordinates that f is likely to end at: where a sum is 0, they may end at 0 too.
+    trifle: f64,
 }
 
 enum Inner<'a> {
@@ -100,27 +108,52 @@ enum Inner<'a> {
     Own(Box<dyn Objective + 'a>),
 }
 
+impl<'a> Inner<'a> {
+    fn get(&self) -> &(dyn Objective + 'a) {
+        match self {
+            Inner::Given(f) => *f,
+            Inner::Own(f) => &**f,
+        }
+    }
+}
+
+/// What a sum costs that is not as given.
+#[derive(Debug, Clone, Copy)]
+struct Price {
+    multiplier: f64,
+    rho: f64,
+}
+
+impl Price {
+    /// The penalty, and its derivative along the sum.
+    fn of(&self, excess: f64) -> (f64, f64) {
+        (self.multiplier * excess + 0.5 * self.rho * excess * excess, self.multiplier + self.rho * excess)
+    }
+}
+
 impl<'a> Penalised<'a> {
     fn new(inner: Inner<'a>, total: &Total) -> Result<Self> {
-        let mut held = Self { inner, weights: total.weights.clone(), total: total.total, multiplier: 0.0, rho: 1.0 };
+        if inner.get().profile().corners {
+            return Err(Error::Unsupported { solver: "a given sum", need: "a loss without corners" });
+        }
+        let price = Price { multiplier: 0.0, rho: 1.0 };
+        let mut held = Self { inner, weights: total.weights.clone(), total: total.total, price, trifle: 0.0 };
         let (dim, given) = (held.f().dim(), total.weights.len());
         if given > dim || (given..dim).any(|j| held.f().free().binary_search(&j).is_err()) {
             check_len("weights of the sum", given, dim - held.f().free().len())?;
         }
         held.weights.resize(dim, 0.0);
-        held.rho = held.stiffness()?;
+        (held.price.rho, held.trifle) = held.stiffness()?;
         Ok(held)
     }
 
     fn f(&self) -> &(dyn Objective + 'a) {
-        match &self.inner {
-            Inner::Given(f) => *f,
-            Inner::Own(f) => &**f,
-        }
+        self.inner.get()
     }
 
-    /// Some times the typical curvature of f along a coordinate, in units of its weight.
-    fn stiffness(&self) -> Result<f64> {
+    /// Some times the typical curvature of f along a coordinate, in units of its weight; and a thousandth of the share
+    /// of the sum that takes f, with that curvature, from 0 to nothing.
+    fn stiffness(&self) -> Result<(f64, f64)> {
         let origin = self.f().at(SparseRef::ZERO)?;
         let counted: Vec<usize> = (0..self.weights.len()).filter(|&j| self.weights[j] != 0.0).collect();
         let mut curvature = vec![0.0; counted.len()];
@@ -144,11 +177,12 @@ impl<'a> Penalised<'a> {
         let mut ratios: Vec<f64> = counted.iter().zip(&curvature).map(|(&j, h)| h / self.weights[j].powi(2)).collect();
         ratios.retain(|ratio| ratio.is_finite() && *ratio > 0.0);
         if ratios.is_empty() {
-            return Ok(factor);
+            return Ok((factor, 0.0));
         }
         let middle = ratios.len() / 2;
         let (_, median, _) = ratios.select_nth_unstable_by(middle, f64::total_cmp);
-        Ok(factor * *median)
+        let share = 1e-3 * (2.0 * origin.value().abs() / *median).sqrt();
+        Ok((factor * *median, if share.is_finite() { share } else { 0.0 }))
     }
 
     /// a'x - b.
@@ -156,9 +190,18 @@ impl<'a> Penalised<'a> {
         x.iter().map(|(j, v)| self.weights[j] * v).sum::<f64>() - self.total
     }
 
-    /// The penalty, and its derivative along the sum.
-    fn price(&self, excess: f64) -> (f64, f64) {
-        (self.multiplier * excess + 0.5 * self.rho * excess * excess, self.multiplier + self.rho * excess)
+    /// The size of the sum's terms: what its error is measured by.
+    fn unit(&self, x: SparseRef) -> f64 {
+        x.iter().map(|(j, v)| (self.weights[j] * v).abs()).sum::<f64>() + self.total.abs() + self.trifle
+    }
+
+    /// What is wrong with a point that does not add up.
+    fn missed(&self, x: SparseRef) -> Error {
+        let (total, reached) = (self.total, self.total + self.excess(x));
+        Error::Data(format!(
+            "the coefficients of the best columns add up to {reached:.6}, not to {total}: no choice of them within \
+             their bounds comes nearer; widen the bounds, or let k be larger"
+        ))
     }
 
     /// Does something with the penalised f within bounds.
@@ -172,8 +215,7 @@ impl<'a> Penalised<'a> {
     /// The minimum of f on the support of a solution where the sum is what it must be; the multiplier becomes that of
     /// this point.
     fn settled(&mut self, mut found: Solution, bounds: Option<&Bounds>) -> Result<Solution> {
-        let terms: f64 = found.as_sparse().iter().map(|(j, v)| (self.weights[j] * v).abs()).sum();
-        let (unit, mut before) = (terms + self.total.abs(), f64::INFINITY);
+        let (unit, mut before) = (self.unit(found.as_sparse()), f64::INFINITY);
         for _ in 0..ROUNDS {
             let excess = self.excess(found.as_sparse());
             // Refits by gradients alone end before the last digits.
@@ -183,70 +225,13 @@ impl<'a> Penalised<'a> {
                 return Ok(found);
             }
             before = excess.abs();
-            self.multiplier += self.rho * excess;
+            self.price.multiplier += self.price.rho * excess;
             let Solution { support, coefficients, .. } = &mut found;
             self.within(bounds, |objective| {
                 restricted::minimise(&mut *objective.restrict(support)?, coefficients, &InnerOptions::EXACT)
             })?;
         }
-        let (total, reached) = (self.total, self.total + self.excess(found.as_sparse()));
-        Err(Error::Data(format!(
-            "the coefficients of the best columns add up to {reached:.6}, not to {total}: no choice of them within \
-             their bounds comes nearer; widen the bounds, or let k be larger"
-        )))
-    }
-}
-
-/// The penalised f at a point.
-struct AtPoint<'a> {
-    held: &'a Penalised<'a>,
-    inner: Box<dyn Point + 'a>,
-    value: f64,
-    gradient: Vec<f64>,
-}
-
-impl Point for AtPoint<'_> {
-    fn value(&self) -> f64 {
-        self.value
-    }
-
-    fn gradient(&self) -> Result<&[f64]> {
-        Ok(&self.gradient)
-    }
-
-    fn hessian(&self) -> Result<Option<&dyn Hessian>> {
-        Ok(self.inner.hessian()?.is_some().then_some(self as &dyn Hessian))
-    }
-}
-
-impl AtPoint<'_> {
-    /// The Hessian of f, which is asked for only where there is one.
-    fn of_f(&self) -> Result<&dyn Hessian> {
-        self.inner.hessian()?.ok_or(Error::Unsupported { solver: "a given sum", need: "second derivatives" })
-    }
-}
-
-impl Hessian for AtPoint<'_> {
-    fn diagonal(&self, out: &mut [f64]) -> Result<()> {
-        self.of_f()?.diagonal(out)?;
-        out.iter_mut().zip(&self.held.weights).for_each(|(o, a)| *o += self.held.rho * a * a);
-        Ok(())
-    }
-
-    fn diagonal_at(&self, coordinates: &[usize], out: &mut [f64]) -> Result<()> {
-        self.of_f()?.diagonal_at(coordinates, out)?;
-        let weight = |j: usize| self.held.weights[j];
-        out.iter_mut().zip(coordinates).for_each(|(o, &j)| *o += self.held.rho * weight(j) * weight(j));
-        Ok(())
-    }
-
-    fn block(&self, left: &[usize], right: &[usize], mut out: MatrixMut<'_>) -> Result<()> {
-        self.of_f()?.block(left, right, out.reborrow())?;
-        for (c, &column) in right.iter().enumerate() {
-            let factor = self.held.rho * self.held.weights[column];
-            out.col_mut(c).iter_mut().zip(left).for_each(|(o, &j)| *o += factor * self.held.weights[j]);
-        }
-        Ok(())
+        Err(self.missed(found.as_sparse()))
     }
 }
 
@@ -257,14 +242,14 @@ impl Objective for Penalised<'_> {
 
     fn at<'b>(&'b self, x: SparseRef<'_>) -> Result<Box<dyn Point + 'b>> {
         let inner = self.f().at(x)?;
-        let (price, slope) = self.price(self.excess(x));
+        let (price, slope) = self.price.of(self.excess(x));
         let mut gradient = inner.gradient()?.to_vec();
         gradient.iter_mut().zip(&self.weights).for_each(|(g, a)| *g += slope * a);
         Ok(Box::new(AtPoint { held: self, value: inner.value() + price, gradient, inner }))
     }
 
     fn value(&self, x: SparseRef) -> Result<f64> {
-        Ok(self.f().value(x)? + self.price(self.excess(x)).0)
+        Ok(self.f().value(x)? + self.price.of(self.excess(x)).0)
     }
 
     fn free(&self) -> &[usize] {
@@ -276,7 +261,7 @@ impl Objective for Penalised<'_> {
     }
 
     fn restrict<'b>(&'b self, support: &[usize]) -> Result<Box<dyn Restricted + 'b>> {
-        Ok(Box::new(OnSupport::new(self, self.f().restrict(support)?, support)))
+        Ok(Box::new(OnSupport::new(self, self.f().restrict(support)?, support, Rc::new(Cell::new(self.price)))))
     }
 
     fn narrowed<'b>(&'b self, coordinates: &[usize]) -> Result<Option<Box<dyn Objective + 'b>>> {
@@ -288,7 +273,7 @@ impl Objective for Penalised<'_> {
     fn majorant(&self) -> Result<Option<Vec<f64>>> {
         let mut majorant = self.f().majorant()?;
         for (m, a) in majorant.iter_mut().flatten().zip(&self.weights) {
-            *m += self.rho * a * a;
+            *m += self.price.rho * a * a;
         }
         Ok(majorant)
     }

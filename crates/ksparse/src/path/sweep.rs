@@ -21,9 +21,11 @@ pub(super) fn run(
     hints: &[Solution],
     report: &mut Report,
 ) -> Result<PathSolution> {
+    path.check_least(objective)?;
     let mut sweep =
         Sweep { path, started, objective, solver, report, solutions: Vec::new(), at_once: 0, stopped: None };
     sweep.passes(hints)?;
+    sweep.check()?;
     // A sweep may have made a smaller k do.
     if let Some(first) = sweep.solutions.iter().position(|solution| sweep.is_enough(solution)) {
         sweep.solutions.truncate(first + 1);
@@ -81,6 +83,22 @@ impl Sweep<'_> {
             self.forward(&improved)?;
             if self.stopped.is_some() || !improved.contains(&true) {
                 break;
+            }
+        }
+        Ok(())
+    }
+
+    /// `Err` for an answer that breaks a constraint; what was cut short may, and is left out.
+    fn check(&mut self) -> Result<()> {
+        for place in 0..self.solutions.len() {
+            let broken = self.objective.check(self.solutions[place].as_sparse());
+            match (broken, self.stopped) {
+                (Ok(()), _) => {}
+                (Err(error), None) => return Err(error),
+                (Err(_), Some(_)) => {
+                    self.solutions.truncate(place);
+                    break;
+                }
             }
         }
         Ok(())

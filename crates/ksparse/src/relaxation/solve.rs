@@ -11,7 +11,7 @@
 //! ```
 //!
 //! is as smooth as f, so Newton's method on it settles what first-order steps approach slowly; a step counts only if it
-//! lowers R.
+//! lowers R. Of groups, `s'w_F` is the sum of their lengths, which bends by `(I - s_g s_g') / ||w_g||` within a group.
 //!
 //! *The end.* With g the gradient of f at w, `R(w) - D = g'w + lambda N(w) + lambda N*(-g/lambda) >= 0` is the distance
 //! to the bound that the derivatives at w give (on this working set), hence to the optimum.
@@ -20,6 +20,7 @@ use super::part::Part;
 use super::support_norm::SupportNorm;
 use crate::kernels::dot;
 use crate::linalg::Cholesky;
+use faer::Mat;
 
 /// A point of the relaxation.
 #[derive(Clone)]
@@ -54,7 +55,7 @@ const NEWTON_COST: f64 = 60.0;
 
 pub(crate) fn solve(part: &mut dyn Part, norm: &SupportNorm, lambda: f64, start: Vec<f64>, goal: &Goal) -> Relaxed {
     let m = start.len();
-    let metric: Vec<f64> = part.metric().to_vec();
+    let metric = norm.evened(part.metric());
     let mut best = measure(part, norm, lambda, start);
     let mut at = best.w.clone(); // x
     let mut ahead = at.clone(); // y
@@ -157,12 +158,19 @@ fn polish(
     let mut accepted: Option<Relaxed> = None;
     let mut from = measure(part, norm, lambda, w.to_vec());
     let full = |j: usize| norm.whole[j] || shares[j] >= 1.0;
-    let counted = active.iter().filter(|&&j| !norm.whole[j] && shares[j] >= 1.0).count();
+    let heads = || (0..norm.units()).map(|unit| norm.head(unit));
+    let counted = heads().filter(|&j| !norm.whole[j] && shares[j] >= 1.0).count();
     let room = norm.k.saturating_sub(counted) as f64;
+    let fractional: Vec<usize> =
+        (0..norm.units()).filter(|&unit| shares[norm.head(unit)] > 0.0 && !full(norm.head(unit))).collect();
     for _ in 0..8 {
         let mut hessian = part.hessian(&active);
-        let sign = |j: usize| if full(j) { 0.0 } else { from.w[j].signum() };
+        let signs = signs(norm, &fractional, &from.w);
+        let sign = |j: usize| signs[j];
         let pull: f64 = active.iter().map(|&j| sign(j) * from.w[j]).sum::<f64>() / room.max(1.0);
+        for &unit in &fractional {
+            bend(norm, unit, &from.w, lambda * pull, &active, &signs, &mut hessian);
+        }
         let mut step: Vec<f64> = Vec::with_capacity(active.len());
         for (b, &j) in active.iter().enumerate() {
             let slope = if full(j) { from.w[j] } else { sign(j) * pull };
@@ -177,10 +185,13 @@ fn polish(
         let mut length = 1.0;
         for _ in 0..4 {
             let mut next = from.w.clone();
-            for (&j, d) in active.iter().zip(&step) {
-                let moved = next[j] + length * d;
-                // A fractional coordinate does not cross 0: it has left the piece.
-                next[j] = if full(j) || moved * from.w[j] > 0.0 { moved } else { 0.0 };
+            active.iter().zip(&step).for_each(|(&j, d)| next[j] += length * d);
+            // A fractional coordinate, or group, does not cross 0: it has left the piece.
+            for &unit in &fractional {
+                let stays = norm.members(unit).map(|j| next[j] * from.w[j]).sum::<f64>() > 0.0;
+                if !stays {
+                    norm.members(unit).for_each(|j| next[j] = 0.0);
+                }
             }
             let trial = measure(part, norm, lambda, next);
             if trial.value < from.value || (trial.value - trial.bound) < 0.5 * (from.value - from.bound) {
@@ -198,4 +209,39 @@ fn polish(
         }
     }
     accepted
+}
+
+/// What the length of each fractional unit changes by with its coordinates: signs, and directions of groups.
+fn signs(norm: &SupportNorm, fractional: &[usize], w: &[f64]) -> Vec<f64> {
+    let mut signs = vec![0.0; w.len()];
+    for &unit in fractional {
+        let length = norm.length(unit, w);
+        let alone = norm.members(unit).nth(1).is_none();
+        for j in norm.members(unit) {
+            signs[j] = if alone { w[j].signum() } else { w[j] / length.max(f64::MIN_POSITIVE) };
+        }
+    }
+    signs
+}
+
+/// Adds to the Hessian among `active` what the length of a group bends by, times `pull`.
+fn bend(
+    norm: &SupportNorm,
+    unit: usize,
+    w: &[f64],
+    pull: f64,
+    active: &[usize],
+    signs: &[f64],
+    hessian: &mut Mat<f64>,
+) {
+    if norm.members(unit).nth(1).is_none() {
+        return;
+    }
+    let curvature = pull / norm.length(unit, w).max(f64::MIN_POSITIVE);
+    let places: Vec<(usize, f64)> =
+        norm.members(unit).filter_map(|j| Some((active.binary_search(&j).ok()?, signs[j]))).collect();
+    for (at, &(b, left)) in places.iter().enumerate() {
+        hessian[(b, b)] += curvature * (1.0 - left * left);
+        places[at + 1..].iter().for_each(|&(a, right)| hessian[(a, b)] -= curvature * left * right);
+    }
 }

@@ -8,6 +8,11 @@
 //! Minimising over x first leaves one unknown: `z_j = clamp(theta |v_j| - lambda/h_j, 0, 1)` with theta such that the
 //! shares add up to k, and then `x_j = v_j z_j / (z_j + lambda/h_j)`. N itself is the same with lambda = 0: `z_j =
 //! min(1, theta |w_j|)`. Coordinates that stay whole have z = 1 and are not counted.
+//!
+//! Where k counts groups, a group has one share, and all of this holds of the lengths of groups in place of `|w_j|`: in
+//! a metric that is the same within a group its prox moves no direction.
+
+use crate::sparsity::Budget;
 
 /// Half the squared k-support norm of the coordinates that are not whole, plus half the squares of those that are.
 #[derive(Debug, Clone)]
@@ -15,11 +20,104 @@ pub(crate) struct SupportNorm {
     pub k: usize,
     /// For each coordinate of the working set, whether it stays whole.
     pub whole: Vec<bool>,
+    groups: Option<Groups>,
+}
+
+/// Coordinates that have a share together.
+#[derive(Debug, Clone)]
+struct Groups {
+    /// Positions in the working set, ascending, by unit; of a coordinate that is alone, one.
+    members: Vec<Vec<usize>>,
+    /// The norm of the lengths of units.
+    lengths: Box<SupportNorm>,
+}
+
+impl Groups {
+    fn lengths_of(&self, w: &[f64]) -> Vec<f64> {
+        self.members.iter().map(|members| length(members, w)).collect()
+    }
+}
+
+fn length(members: &[usize], w: &[f64]) -> f64 {
+    match members {
+        [j] => w[*j].abs(),
+        many => many.iter().map(|&j| w[j] * w[j]).sum::<f64>().sqrt(),
+    }
 }
 
 impl SupportNorm {
+    /// With a share for every coordinate.
+    pub fn single(k: usize, whole: Vec<bool>) -> Self {
+        Self { k, whole, groups: None }
+    }
+
+    /// With a share for every unit of the budget, for these coordinates (ascending, units complete).
+    pub fn of(budget: &Budget, working: &[usize], k: usize, whole: Vec<bool>) -> Self {
+        if !budget.is_grouped() {
+            return Self::single(k, whole);
+        }
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        let mut place = vec![usize::MAX; budget.units()];
+        for (position, &j) in working.iter().enumerate() {
+            match budget.unit(j) {
+                Some(unit) if place[unit] < usize::MAX => members[place[unit]].push(position),
+                unit => {
+                    unit.into_iter().for_each(|unit| place[unit] = members.len());
+                    members.push(vec![position]);
+                }
+            }
+        }
+        let lengths = Box::new(Self::single(k, members.iter().map(|unit| whole[unit[0]]).collect()));
+        Self { k, whole, groups: Some(Groups { members, lengths }) }
+    }
+
+    /// How many shares there are, those of whole coordinates included.
+    pub fn units(&self) -> usize {
+        self.groups.as_ref().map_or(self.whole.len(), |groups| groups.members.len())
+    }
+
+    /// The positions that have a share together, ascending.
+    pub fn members(&self, unit: usize) -> impl Iterator<Item = usize> + '_ {
+        let (alone, together) = match &self.groups {
+            None => (Some(unit), &[][..]),
+            Some(groups) => (None, &groups.members[unit][..]),
+        };
+        alone.into_iter().chain(together.iter().copied())
+    }
+
+    /// The first of them.
+    pub fn head(&self, unit: usize) -> usize {
+        self.groups.as_ref().map_or(unit, |groups| groups.members[unit][0])
+    }
+
+    /// Their length.
+    pub fn length(&self, unit: usize, w: &[f64]) -> f64 {
+        self.groups.as_ref().map_or_else(|| w[unit].abs(), |groups| length(&groups.members[unit], w))
+    }
+
+    /// The square of their length.
+    pub fn square(&self, unit: usize, w: &[f64]) -> f64 {
+        match &self.groups {
+            None => w[unit] * w[unit],
+            Some(groups) => groups.members[unit].iter().map(|&j| w[j] * w[j]).sum(),
+        }
+    }
+
+    /// A metric raised to be the same within units, as [`prox`](Self::prox) needs it.
+    pub fn evened(&self, metric: &[f64]) -> Vec<f64> {
+        let mut evened = metric.to_vec();
+        for members in self.groups.iter().flat_map(|groups| &groups.members).filter(|members| members.len() > 1) {
+            let largest = members.iter().fold(0.0, |most: f64, &j| most.max(metric[j]));
+            members.iter().for_each(|&j| evened[j] = largest);
+        }
+        evened
+    }
+
     /// N(w).
     pub fn value(&self, w: &[f64]) -> f64 {
+        if let Some(groups) = &self.groups {
+            return groups.lengths.value(&groups.lengths_of(w));
+        }
         if self.k == 0 {
             // The norm of anything but 0 is infinite; nobody hands that in.
             return 0.5 * self.whole_square(w);
@@ -31,8 +129,8 @@ impl SupportNorm {
 
     /// N*(u) for every u at once: half the sum of the k largest squares and of those that stay whole.
     pub fn conjugate(&self, u: &[f64]) -> f64 {
-        let mut squares: Vec<f64> =
-            u.iter().zip(&self.whole).filter(|(_, whole)| !**whole).map(|(u, _)| u * u).collect();
+        let counted = (0..self.units()).filter(|&unit| !self.whole[self.head(unit)]);
+        let mut squares: Vec<f64> = counted.map(|unit| self.square(unit, u)).collect();
         if squares.len() > self.k && self.k > 0 {
             squares.select_nth_unstable_by(self.k - 1, |a, b| b.total_cmp(a));
         }
@@ -43,8 +141,20 @@ impl SupportNorm {
         w.iter().zip(&self.whole).filter(|(_, whole)| **whole).map(|(w, _)| w * w).sum()
     }
 
-    /// The prox of lambda N at v in the metric `h`, written over v; the shares to `z`.
+    /// The prox of lambda N at v in the metric `h`, which is the same within units, written over v; the shares to `z`.
     pub fn prox(&self, v: &mut [f64], lambda: f64, h: &[f64], z: &mut [f64]) {
+        if let Some(groups) = &self.groups {
+            let metric: Vec<f64> = groups.members.iter().map(|members| h[members[0]]).collect();
+            let (mut lengths, mut shares) = (groups.lengths_of(v), vec![0.0; groups.members.len()]);
+            groups.lengths.prox(&mut lengths, lambda, &metric, &mut shares);
+            for ((members, share), h) in groups.members.iter().zip(shares).zip(metric) {
+                for &j in members {
+                    z[j] = share;
+                    v[j] *= share / (share + lambda / h);
+                }
+            }
+            return;
+        }
         let theta = if self.k == 0 { 0.0 } else { self.threshold(v, |j| lambda / h[j]) };
         for j in 0..v.len() {
             let t = lambda / h[j];
@@ -115,11 +225,13 @@ impl SupportNorm {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::sparsity::{Partition, Sparsity};
 
     fn norm(k: usize, p: usize) -> SupportNorm {
-        SupportNorm { k, whole: vec![false; p] }
+        SupportNorm::single(k, vec![false; p])
     }
 
     #[test]
@@ -130,10 +242,10 @@ mod tests {
         // Sparse enough: the ridge itself.
         assert!((norm(3, 4).value(&w) - 13.0).abs() < 1e-12);
         assert_eq!(norm(2, 4).conjugate(&w), 12.5);
-        let forced = SupportNorm { k: 1, whole: vec![true, false, false, false] };
+        let forced = SupportNorm::single(1, vec![true, false, false, false]);
         assert!((forced.value(&w) - (4.5 + 12.5)).abs() < 1e-12);
         assert_eq!(forced.conjugate(&w), 12.5);
-        assert_eq!(SupportNorm { k: 0, whole: vec![true, false] }.conjugate(&[2.0, 3.0]), 2.0);
+        assert_eq!(SupportNorm::single(0, vec![true, false]).conjugate(&[2.0, 3.0]), 2.0);
     }
 
     #[test]
@@ -146,7 +258,13 @@ mod tests {
         for round in 0..300 {
             let p = 2 + round % 9;
             let k = 1 + round % p;
-            let norm = SupportNorm { k, whole: (0..p).map(|j| j == 0 && round % 5 == 0).collect() };
+            let whole: Vec<bool> = (0..p).map(|j| j == 0 && round % 5 == 0).collect();
+            // Coordinates by themselves, and in twos and threes beside some that are alone.
+            let sparsity = Sparsity::new(k).keep((0..p).filter(|&j| whole[j]));
+            let labels: Vec<usize> = (0..p).map(|j| if round % 3 == 0 { j } else { j / (1 + round % 3) }).collect();
+            let budget = Budget::new(&sparsity.in_groups(Partition::of_labels(&labels)), &[], p).unwrap();
+            let norm = SupportNorm::of(&budget, &(0..p).collect::<Vec<_>>(), budget.k, whole);
+            let k = budget.k;
             let w: Vec<f64> = (0..p).map(|_| draw()).collect();
             let u: Vec<f64> = (0..p).map(|_| draw()).collect();
             let product: f64 = w.iter().zip(&u).map(|(w, u)| w * u).sum();
@@ -154,12 +272,14 @@ mod tests {
             // The prox is the point whose residual is a subgradient: Fenchel-Young is tight there.
             let (lambda, h): (f64, Vec<f64>) = (0.1 + draw().abs(), (0..p).map(|_| 0.1 + draw().abs()).collect());
             let (mut x, mut z) = (w.clone(), vec![0.0; p]);
+            let h = norm.evened(&h);
             norm.prox(&mut x, lambda, &h, &mut z);
             let residual: Vec<f64> = (0..p).map(|j| h[j] * (w[j] - x[j]) / lambda).collect();
             let product: f64 = x.iter().zip(&residual).map(|(x, r)| x * r).sum();
             let excess = norm.value(&x) + norm.conjugate(&residual) - product;
             assert!(excess.abs() < 1e-11, "round {round}: {excess}");
-            let counted: f64 = (0..p).filter(|&j| !norm.whole[j]).map(|j| z[j]).sum();
+            let heads = (0..norm.units()).map(|unit| norm.head(unit));
+            let counted: f64 = heads.filter(|&j| !norm.whole[j]).map(|j| z[j]).sum();
             assert!(counted <= k as f64 + 1e-9);
         }
     }

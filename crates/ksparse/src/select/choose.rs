@@ -11,10 +11,11 @@
 use super::control::{Control, Watch};
 use super::descent::Whole;
 use super::finish::Finish;
+use super::plan::Plan;
 use super::resample::{Resampled, halves};
 use super::scoring::{Key, Scoring};
 use super::splits::{OwnScore, Scorer};
-use super::task::{OnRows, Task};
+use super::task::Task;
 use super::{CvCell, CvTable, Folds, JointProblem, Metric, Problem, Rule, Split, ranges};
 use crate::cancel::Cancel;
 use crate::error::{Result, check_option};
@@ -27,8 +28,6 @@ use std::time::{Duration, Instant};
 
 /// The share of a time limit that scoring may take; the rest is for the chosen model.
 const FOR_SCORING: f64 = 0.7;
-/// How far the values of k are extended beyond what the data usually carry.
-const FURTHER: usize = 4;
 
 /// Which ridges a support is refitted under.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -252,7 +251,7 @@ impl Choose {
         let metric = self.metric.unwrap_or_else(|| tasks[0].usual_metric());
         let scorer = Scorer { tasks, splits, metric, own };
         let all = tasks.iter().map(|task| task.on_all()).collect::<Result<Vec<_>>>()?;
-        let plan = self.plan(&all, tasks[0])?;
+        let plan = Plan::of(self, &all, tasks[0])?;
         let control = Control::until(watch, started, self.cancel_within(FOR_SCORING, started));
         let scored = self.scores(&scorer, &plan, solver, &control)?;
         let table = scored.table;
@@ -319,31 +318,6 @@ impl Choose {
         let wholes = wholes.map(|whole| whole.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
         Ok(Scored { table, keys, supports: scoring.supports, ks: scoring.ks, wholes })
     }
-
-    /// The values to compare.
-    fn plan(&self, all: &[Box<dyn OnRows + '_>], task: &dyn Task) -> Result<Plan> {
-        let columns = task.units(&self.keep);
-        let unit = all[0].curvature()?;
-        let largest = all.iter().map(|training| training.largest_k(columns)).max().unwrap_or(0);
-        let mut ks = self.ks.clone().unwrap_or_else(|| ranges::first_ks(largest));
-        ks.iter_mut().for_each(|k| *k = (*k).min(columns));
-        ks.sort_unstable();
-        ks.dedup();
-        let descending = |mut ridges: Vec<f64>| {
-            ridges.sort_by(|a, b| b.total_cmp(a));
-            ridges.dedup();
-            ridges
-        };
-        let selects = descending(self.lambdas.clone().unwrap_or_else(|| ranges::select_ridges(unit)));
-        let refits = match &self.refits {
-            Refits::FromData => ranges::refit_ridges(unit),
-            Refits::Given(given) => descending(given.clone()),
-            Refits::Same => Vec::new(),
-        };
-        let usual = self.lambdas.is_none().then(|| ranges::usual_ridge(unit));
-        let furthest = (FURTHER * largest).min(columns);
-        Ok(Plan { ks, selects, refits, usual, carried: largest, furthest, columns })
-    }
 }
 
 /// All scores, and what goes with them.
@@ -356,38 +330,4 @@ struct Scored {
     ks: Vec<usize>,
     /// The points over all columns of the first split, by task.
     wholes: Vec<Whole>,
-}
-
-/// The values compared.
-struct Plan {
-    ks: Vec<usize>,
-    selects: Vec<f64>,
-    refits: Vec<f64>,
-    usual: Option<f64>,
-    /// The largest k that the data carry, and the largest that may be tried.
-    carried: usize,
-    furthest: usize,
-    columns: usize,
-}
-
-impl Plan {
-    /// The ends of ranges where a cell lies. Ridges that select, from the data, span all there is.
-    fn edges(&self, k: usize, key: Key, ks: &[usize], choose: &Choose) -> Vec<Edge> {
-        let mut edges = Vec::new();
-        let larger = if choose.ks.is_some() { self.columns } else { self.furthest };
-        if k > 0 && ks.last() == Some(&k) && k < larger {
-            edges.push(Edge::LargestK);
-        }
-        let ends = |ridges: &[f64], place: usize, largest: Edge, smallest: Edge| {
-            let at_end = (ridges.len() > 1 && place + 1 == ridges.len() && ridges[place] > 0.0).then_some(smallest);
-            (ridges.len() > 1 && place == 0).then_some(largest).into_iter().chain(at_end)
-        };
-        if k > 0 && choose.lambdas.is_some() {
-            edges.extend(ends(&self.selects, key.0, Edge::LargestLambda, Edge::SmallestLambda));
-        }
-        if k > 0 {
-            edges.extend(ends(&self.refits, key.2, Edge::LargestRefit, Edge::SmallestRefit));
-        }
-        edges
-    }
 }

@@ -159,6 +159,7 @@ impl CrossValidation {
         let direct = solver.solve(objective, &sparsity, None, &mut |solver| {
             report(&PathProgress { k, lambda: None, done: total, total, solver: *solver })
         })?;
+        objective.check(direct.as_sparse())?;
         // A path that was stopped on the way has nothing for k.
         Ok(reached.at(k).filter(|path| path.value <= direct.value).cloned().unwrap_or(direct))
     }

@@ -43,7 +43,8 @@ impl Finish<'_> {
             if self.late() && !alternatives.is_empty() {
                 break;
             }
-            alternatives.extend(exact(&*objective, support, None)?);
+            let other = exact(&*objective, support, None)?;
+            alternatives.extend(other.filter(|other| objective.check(other.as_sparse()).is_ok()));
         }
         let (selected, path) = self.select(training, &*objective, &alternatives, whole, watch)?;
         let solution = Solution {
@@ -84,8 +85,10 @@ impl Finish<'_> {
 
     /// The minimum on a support under the ridge that refits.
     pub(super) fn refitted(&self, training: &dyn OnRows, support: &[usize], start: &[f64]) -> Result<Solution> {
-        let refitted = exact(&*training.objective(self.refit)?, support, Some(start))?;
-        refitted.ok_or(Error::Overflow { what: "objective" })
+        let objective = training.objective(self.refit)?;
+        let refitted = exact(&*objective, support, Some(start))?.ok_or(Error::Overflow { what: "objective" })?;
+        objective.check(refitted.as_sparse())?;
+        Ok(refitted)
     }
 
     /// Whether the time is up.

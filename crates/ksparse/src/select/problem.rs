@@ -5,7 +5,7 @@ use super::{Deal, Folds};
 use crate::design::{Design, Rows};
 use crate::error::{Error, Result, check_finite, check_len, check_option};
 use crate::loss::{Loss, TargetKind};
-use crate::objective::{Bounds, Boxed, LinearModel, Objective, Risk, Total};
+use crate::objective::{Bounds, Boxed, LinearModel, Objective, Risk, Total, Totalled};
 use crate::solver::{Progress, Solution, Solver};
 use crate::sparsity::{Partition, Sparsity};
 use std::borrow::Cow;
@@ -47,7 +47,7 @@ pub struct Problem<'a> {
     pub groups: Option<&'a Partition>,
     /// What the coefficients of the columns may be. Default anything.
     pub bounds: Option<&'a Bounds>,
-    /// What the coefficients of the columns add up to, for [`Training::solve`]. Default anything.
+    /// What the coefficients of the columns add up to. Default anything.
     pub total: Option<f64>,
 }
 
@@ -211,14 +211,20 @@ impl Training<'_> {
         total.solve(&self.risk.reridged(lambda)?, self.bounds.as_ref(), sparsity, solver, start, watch)
     }
 
-    /// What to minimise: the risk with this ridge, within the bounds of the problem. `Err` where coefficients have a
-    /// sum, which is not a matter of f alone.
+    /// What to minimise: the risk with this ridge, within the bounds and with the sum of the problem. Where there is a
+    /// sum, this is for paths and choices, and [`solve`](Self::solve) for a single fit.
     pub fn objective(&self, lambda: f64) -> Result<Box<dyn Objective + '_>> {
-        if self.total.is_some() {
-            let problem = "a path or a choice keeps no given sum of coefficients: fit one k at a time";
-            return Err(Error::Data(problem.to_string()));
+        let risk = Box::new(self.risk.reridged(lambda)?);
+        match &self.total {
+            Some(total) => Ok(Box::new(Totalled::owning(risk, total, self.bounds.as_ref())?)),
+            None => within(risk, self.bounds.as_ref()),
         }
-        within(Box::new(self.risk.reridged(lambda)?), self.bounds.as_ref())
+    }
+
+    /// The smallest k that there is a model of: with a given sum some columns must be in. `Err` where bounds leave no
+    /// model.
+    pub fn least_k(&self, sparsity: &Sparsity) -> Result<usize> {
+        self.objective(0.0)?.least_k(sparsity)
     }
 
     /// Whether coefficients have bounds.
@@ -230,6 +236,9 @@ impl Training<'_> {
     pub fn held_back(&self, lambda: f64, solution: &Solution) -> Result<Option<Vec<usize>>> {
         let Some(bounds) = &self.bounds else { return Ok(None) };
         let risk = self.risk.reridged(lambda)?;
+        if let Some(total) = &self.total {
+            return Totalled::new(&risk, total, Some(bounds))?.held_back(solution).map(Some);
+        }
         Boxed::new(&risk, bounds.clone())?.held_back(solution).map(Some)
     }
 

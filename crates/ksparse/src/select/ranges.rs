@@ -86,6 +86,13 @@ pub fn first_ks(largest: usize) -> Vec<usize> {
     ks
 }
 
+/// The same without those below `least`, which alone is left where that is more than all of them.
+pub fn ks_from(least: usize, largest: usize) -> Vec<usize> {
+    let mut ks = first_ks(largest);
+    ks.retain(|k| *k >= least);
+    if ks.is_empty() { vec![least] } else { ks }
+}
+
 /// Values of k up to `largest` beyond those tried, when the best of them lies at their end; ascending.
 pub fn further_ks(tried: &[usize], largest: usize) -> Vec<usize> {
     let last = tried.last().copied().unwrap_or(0).max(1);

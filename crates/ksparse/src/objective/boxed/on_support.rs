@@ -6,7 +6,9 @@
 //! ```
 //!
 //! Who is held is settled at every step, so that coordinates reach their bounds and leave them many at a time
-//! (Bertsekas). Once nobody does, the steps are Newton's. Over very many coordinates, and without second derivatives,
+//! (Bertsekas). A Newton step may push a coordinate out that its gradient would take in; moved back it may raise f,
+//! however short: then such coordinates are held as well, and let go one by one once the others are at their minimum.
+//! Once nobody is held, the steps are Newton's. Over very many coordinates, and without second derivatives,
 //! steps go along the gradient, each coordinate in units of its curvature, as long as the last one suggests (Barzilai
 //! and Borwein).
 
@@ -19,8 +21,46 @@ use faer::Mat;
 /// From so many coordinates on a factor costs more than the steps that it saves.
 const MANY: usize = 512;
 
+/// A coordinate that so much of a step takes out of the box is at its bound.
+const SHORT: f64 = 1e-9;
+
+/// How often a coordinate may be pushed out of the box before it stays at its bound for good.
+const OFTEN: usize = 5;
+
+/// Coordinates that steps have pushed out of the box.
+#[derive(Default)]
+struct Pushed {
+    /// Those that stay at their bounds for now.
+    held: Vec<usize>,
+    /// Every push.
+    pushes: Vec<usize>,
+}
+
+impl Pushed {
+    fn stays(&self, j: usize) -> bool {
+        self.held.contains(&j)
+    }
+
+    /// Holds these; whether there were any.
+    fn hold(&mut self, out: impl Iterator<Item = usize>) -> bool {
+        let before = self.held.len();
+        self.held.extend(out);
+        self.pushes.extend_from_slice(&self.held[before..]);
+        self.held.len() > before
+    }
+
+    /// Lets go of the one with the steepest slope; whether there was one.
+    fn let_go(&mut self, gradient: &[f64]) -> bool {
+        let often = |j: usize| self.pushes.iter().filter(|&&other| other == j).count() >= OFTEN;
+        let slope = |&place: &usize| gradient[self.held[place]].abs();
+        let places = (0..self.held.len()).filter(|&place| !often(self.held[place]));
+        let steepest = places.max_by(|a, b| slope(a).total_cmp(&slope(b)));
+        steepest.map(|place| self.held.remove(place)).is_some()
+    }
+}
+
 /// f on a support, and the bounds there.
-pub(super) struct RestrictedBoxed<'a> {
+pub(in crate::objective) struct RestrictedBoxed<'a> {
     inner: Box<dyn Restricted + 'a>,
     all: &'a Bounds,
     bounds: Bounds,
@@ -121,6 +161,7 @@ impl Restricted for RestrictedBoxed<'_> {
         let (mut trial, mut slopes) = (x.to_vec(), gradient.clone());
         let curvature = if self.is_newton() { Vec::new() } else { self.curvature()? };
         let mut lengths = (!curvature.is_empty()).then(|| curvature.iter().map(|h| 1.0 / h).collect::<Vec<f64>>());
+        let mut pushed = Pushed::default();
         // Steps along the gradient are many and cheap.
         let steps = if lengths.is_some() { 50 } else { 1 } * options.max_iterations;
         for iteration in 0..steps {
@@ -128,11 +169,15 @@ impl Restricted for RestrictedBoxed<'_> {
             if form.tail && value <= 1e-9 * size {
                 return outcome(value, iteration, Ended::Unattained);
             }
-            let moving: Vec<usize> = (0..k).filter(|&j| !self.bounds.holds(j, x[j], gradient[j])).collect();
+            let moving: Vec<usize> =
+                (0..k).filter(|&j| !pushed.stays(j) && !self.bounds.holds(j, x[j], gradient[j])).collect();
             let direction = self.direction(&gradient, &moving, lengths.as_deref())?;
             let decrement: f64 = -moving.iter().map(|&j| gradient[j] * direction[j]).sum::<f64>();
             let enough = options.tolerance * value.abs().max(1e-4 * size);
             if moving.is_empty() || decrement <= 0.0 {
+                if pushed.let_go(&gradient) {
+                    continue;
+                }
                 return outcome(value, iteration, Ended::Converged);
             }
             if value - decrement > options.abandon_above {
@@ -147,14 +192,20 @@ impl Restricted for RestrictedBoxed<'_> {
                     fall += gradient[j] * (trial[j] - x[j]);
                 }
                 let there = self.inner.move_to(&trial, &mut slopes)?;
-                if there <= value + 1e-4 * fall || (last && there <= value) {
+                if there <= value + 1e-4 * fall.min(0.0) || (last && there <= value) {
                     reached = Some(there);
                     break;
                 }
-                step *= if last { 0.0 } else { 0.5 };
+                let cut = || (0..k).any(|j| trial[j] != x[j] + step * direction[j]);
+                step *= if last && !cut() { 0.0 } else { 0.5 };
             }
             let Some(there) = reached else {
                 self.inner.move_to(x, &mut gradient)?;
+                let beyond = |j: usize| x[j] + SHORT * direction[j];
+                let out = moving.into_iter().filter(|&j| self.bounds.clamp(j, beyond(j)) != beyond(j));
+                if pushed.hold(out) || pushed.let_go(&gradient) {
+                    continue;
+                }
                 return outcome(value, iteration, Ended::Converged);
             };
             // A last step that was cut off at a bound leaves more to be had.
@@ -170,7 +221,7 @@ impl Restricted for RestrictedBoxed<'_> {
             x.copy_from_slice(&trial);
             value = there;
             std::mem::swap(&mut gradient, &mut slopes);
-            if last && whole {
+            if last && whole && !pushed.let_go(&gradient) {
                 return outcome(value, iteration + 1, Ended::Converged);
             }
         }

@@ -1,21 +1,30 @@
 //! The penalised f on a fixed support: the Hessian of f and a matrix of rank one.
 
-use super::Penalised;
+use super::{Penalised, Price};
 use crate::error::{Error, Result};
 use crate::kernels::dot;
 use crate::linalg::MatrixMut;
 use crate::restricted::{Form, Line, PointByPoint, Restricted, Second, SupportHessian};
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// f on a support, and what the sum adds to it.
 pub(super) struct OnSupport<'a> {
     held: &'a Penalised<'a>,
     inner: Box<dyn Restricted + 'a>,
     weights: Vec<f64>,
+    /// May be another than that of the whole, and change.
+    price: Rc<Cell<Price>>,
 }
 
 impl<'a> OnSupport<'a> {
-    pub fn new(held: &'a Penalised<'a>, inner: Box<dyn Restricted + 'a>, support: &[usize]) -> Self {
-        Self { held, inner, weights: support.iter().map(|&j| held.weights[j]).collect() }
+    pub fn new(
+        held: &'a Penalised<'a>,
+        inner: Box<dyn Restricted + 'a>,
+        support: &[usize],
+        price: Rc<Cell<Price>>,
+    ) -> Self {
+        Self { held, inner, weights: support.iter().map(|&j| held.weights[j]).collect(), price }
     }
 
     /// The Hessian of f, which is asked for only where there is one.
@@ -24,7 +33,7 @@ impl<'a> OnSupport<'a> {
     }
 
     fn add_squares(&self, out: &mut [f64]) {
-        out.iter_mut().zip(&self.weights).for_each(|(o, a)| *o += self.held.rho * a * a);
+        out.iter_mut().zip(&self.weights).for_each(|(o, a)| *o += self.price.get().rho * a * a);
     }
 }
 
@@ -43,7 +52,7 @@ impl Restricted for OnSupport<'_> {
 
     fn move_to(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
         let value = self.inner.move_to(x, gradient)?;
-        let (price, slope) = self.held.price(dot(&self.weights, x) - self.held.total);
+        let (price, slope) = self.price.get().of(dot(&self.weights, x) - self.held.total);
         gradient.iter_mut().zip(&self.weights).for_each(|(g, a)| *g += slope * a);
         Ok(value + price)
     }
@@ -74,7 +83,7 @@ impl SupportHessian for OnSupport<'_> {
     fn matrix(&mut self, mut out: MatrixMut<'_>) -> Result<()> {
         self.of_f()?.matrix(out.reborrow())?;
         for (c, a) in self.weights.iter().enumerate() {
-            let factor = self.held.rho * a;
+            let factor = self.price.get().rho * a;
             out.col_mut(c).iter_mut().zip(&self.weights).for_each(|(o, b)| *o += factor * b);
         }
         Ok(())
@@ -82,7 +91,7 @@ impl SupportHessian for OnSupport<'_> {
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) -> Result<()> {
         self.of_f()?.product(v, out)?;
-        let factor = self.held.rho * dot(&self.weights, v);
+        let factor = self.price.get().rho * dot(&self.weights, v);
         out.iter_mut().zip(&self.weights).for_each(|(o, a)| *o += factor * a);
         Ok(())
     }

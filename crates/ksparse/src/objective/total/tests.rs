@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::design::Dense;
+use crate::linalg::MatrixMut;
 use crate::loss::Logistic;
 use crate::objective::Risk;
 
@@ -13,7 +14,8 @@ fn derivatives_are_those_of_the_penalised_function() {
     let risk = Risk::new(&x, &[1.0, -1.0, 1.0, 1.0, -1.0], Logistic::default()).unwrap().with_ridge(0.1).unwrap();
     let risk = risk.with_intercept();
     let total = Total::new(vec![1.0, -0.5, 2.0, 0.3], 0.7).unwrap();
-    let held = Penalised { multiplier: 0.4, ..Penalised::new(Inner::Given(&risk), &total).unwrap() };
+    let mut held = Penalised::new(Inner::Given(&risk), &total).unwrap();
+    held.price.multiplier = 0.4;
     let (all, at) = ([0, 1, 2, 3, 4], [0.3, -0.2, 0.5, 0.1, -0.4]);
     let value = |x: &[f64]| held.value(SparseRef::new(&all, x)).unwrap();
     let moved = |j: usize, by: f64| {
@@ -23,7 +25,7 @@ fn derivatives_are_those_of_the_penalised_function() {
     };
     let point = held.at(SparseRef::new(&all, &at)).unwrap();
     assert!((point.value() - value(&at)).abs() < 1e-12);
-    let (step, scale) = (1e-5, held.rho);
+    let (step, scale) = (1e-5, held.price.rho);
     for j in 0..5 {
         let slope = (value(&moved(j, step)) - value(&moved(j, -step))) / (2.0 * step);
         assert!((slope - point.gradient().unwrap()[j]).abs() < 1e-6 * scale, "{j}");
@@ -66,4 +68,44 @@ fn derivatives_are_those_of_the_penalised_function() {
     let (near, far) =
         (narrow.value(SparseRef::new(&[0, 1], &[0.2, 0.3])), held.value(SparseRef::new(&[0, 2], &[0.2, 0.3])));
     assert!((near.unwrap() - far.unwrap()).abs() < 1e-12 * scale);
+}
+
+/// At a point that adds up: the slopes of the Lagrangian, none along the members of a minimum; second derivatives that
+/// keep the sum, and a rough diagonal that is that of f.
+#[test]
+fn totalled_functions_show_what_is_to_be_had_beside_the_sum() {
+    let entries: Vec<f64> = (0..24).map(|i| (1.3 * f64::from(i)).cos()).collect();
+    let x = Dense::from_columns(6, 4, entries).unwrap();
+    let risk = Risk::new(&x, &[1.0, -1.0, 1.0, 1.0, -1.0, -1.0], Logistic::default()).unwrap().with_ridge(0.1).unwrap();
+    let total = Total::new(vec![1.0, -0.5, 2.0, 0.3], 0.7).unwrap();
+    let upper = Bounds::new(vec![-9.0; 4], vec![9.0, 9.0, 0.2, 9.0]).unwrap();
+    for bounds in [None, Some(&upper)] {
+        let totalled = Totalled::new(&risk, &total, bounds).unwrap();
+        let (support, mut w) = ([0, 2, 3], vec![0.0; 3]);
+        let mut part = totalled.restrict(&support).unwrap();
+        let outcome = restricted::minimise(&mut *part, &mut w, &InnerOptions::EXACT).unwrap();
+        let at = SparseRef::new(&support, &w);
+        assert!((w[0] + 2.0 * w[1] + 0.3 * w[2] - 0.7).abs() < 1e-10 && totalled.check(at).is_ok(), "{w:?}");
+        assert!((outcome.value - Objective::value(&risk, at).unwrap()).abs() < 1e-10);
+        let point = totalled.at(at).unwrap();
+        let shown = point.gradient().unwrap();
+        assert!(support.iter().all(|&j| shown[j].abs() < 1e-6), "{shown:?}");
+        // The one outside has the slope of f and its share of the multiplier.
+        let plain = risk.at(at).unwrap();
+        let mu = -plain.gradient().unwrap()[0];
+        assert!((shown[1] - (plain.gradient().unwrap()[1] - 0.5 * mu)).abs() < 1e-6);
+        let mut slopes = vec![0.0; 3];
+        part.move_to(&w, &mut slopes).unwrap();
+        assert!(bounds.is_some() || slopes.iter().all(|slope| slope.abs() < 1e-6), "{slopes:?}");
+        let (mut rough, mut stiff, mut own) = (vec![0.0; 3], vec![0.0; 3], vec![0.0; 4]);
+        let hessian = part.second().hessian().unwrap();
+        hessian.rough_diagonal(&mut rough).unwrap();
+        hessian.diagonal(&mut stiff).unwrap();
+        plain.hessian().unwrap().unwrap().diagonal(&mut own).unwrap();
+        for (place, &j) in support.iter().enumerate() {
+            assert!((rough[place] - own[j]).abs() < 0.5 * own[j] && stiff[place] > 2.0 * own[j], "{rough:?} {own:?}");
+        }
+        let off = SparseRef::new(&[0], &[0.1]);
+        assert!(totalled.check(off).unwrap_err().to_string().contains("add up to 0.1"));
+    }
 }

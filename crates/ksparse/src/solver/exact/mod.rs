@@ -1,10 +1,10 @@
 //! The global optimum, proven: branch and bound over supports.
 //!
-//! A node decides some coordinates: in (whole, free of charge) or out. The rest share what is left of k. Its *bound* is
-//! the optimum of the perspective relaxation with these decisions (`relaxation`), so that no support below the node
-//! does better. A node whose bound reaches the best fit known (the incumbent) is closed. Otherwise its most fractional
-//! coordinate is decided both ways. The node with the lowest bound comes first; the lowest bound of all nodes, open or
-//! closed, bounds the optimum.
+//! A node decides some coordinates (groups of them, where k counts groups): in (whole, free of charge) or out. The rest
+//! share what is left of k. Its *bound* is the optimum of the perspective relaxation with these decisions
+//! (`relaxation`), so that no support below the node does better. A node whose bound reaches the best fit known (the
+//! incumbent) is closed. Otherwise its most fractional coordinate is decided both ways. The node with the lowest bound
+//! comes first; the lowest bound of all nodes, open or closed, bounds the optimum.
 //!
 //! * *Incumbent*: the answer of [`Auto`], then whatever the k largest coefficients of a node's relaxation give when
 //!   refitted.
@@ -101,7 +101,6 @@ impl Solver for Exact {
             }
             None => Dual::new(risk, sparsity)?,
         };
-        dual.single(self.name())?;
         let levels = self.levels(risk)?;
         let started = Instant::now();
         let auto = Auto { limits: Limits { max_iterations: 1000, ..self.limits.clone() }, ..Auto::default() };

@@ -1,4 +1,6 @@
 //! A node of the tree: decisions, the relaxation under them, what it says about the rest.
+//!
+//! Decisions are kept by coordinate; where k counts groups, those of a group are decided together.
 
 use super::moments::Quadratic;
 use crate::cancel::Cancel;
@@ -27,7 +29,7 @@ pub(super) struct Node {
     pub bound: f64,
     /// No support that the node's own decisions have closed goes below: they are part of its parent.
     pub closed: f64,
-    /// The coordinate to decide next; none when all is decided.
+    /// The coordinate to decide next, with those of its group; none when all is decided.
     pub branch: Option<usize>,
     /// The support that the relaxation suggests, free coordinates included, ascending.
     pub rounded: Vec<usize>,
@@ -97,7 +99,7 @@ impl<'a> Tree<'a> {
         let (tree, started) = (&*self, Instant::now());
         let child = |decision: Decision, interrupted: &dyn Fn() -> bool| {
             let mut decisions = node.decisions.clone();
-            decisions[j] = decision;
+            tree.together(j).for_each(|j| decisions[j] = decision);
             tree.relax(decisions, &node.weights, node.bound, interrupted)
         };
         let children = if self.slow {
@@ -132,13 +134,13 @@ impl<'a> Tree<'a> {
                 closed = closed.min(self.fix(&mut decisions, &working, &norm, &found));
             }
             let relaxed = &found.relaxed;
-            let fraction = |j: usize| {
-                let share = relaxed.shares[j];
-                if decisions[working[j]] == Decision::Open { share.min(1.0 - share) } else { 0.0 }
+            let open = |unit: &usize| decisions[working[norm.head(*unit)]] == Decision::Open;
+            let fraction = |unit: usize| {
+                let share = relaxed.shares[norm.head(unit)];
+                if open(&unit) { share.min(1.0 - share) } else { 0.0 }
             };
             // The most fractional; where all shares are 0 or 1, the largest coefficient not yet decided; any other.
-            let open = |j: &usize| decisions[working[*j]] == Decision::Open;
-            let next = top_by(working.len(), 1, |j| if fraction(j) > 1e-6 { fraction(j) } else { 0.0 });
+            let next = top_by(norm.units(), 1, |unit| if fraction(unit) > 1e-6 { fraction(unit) } else { 0.0 });
             let integral = next.is_empty();
             weights = working.iter().copied().zip(relaxed.w.iter().copied()).filter(|(_, w)| *w != 0.0).collect();
             if integral && gap > fine && bound < self.enough {
@@ -146,10 +148,10 @@ impl<'a> Tree<'a> {
                 continue;
             }
             let largest = || {
-                let size = |j: usize| if open(&j) { relaxed.w[j].abs() } else { 0.0 };
-                top_by(working.len(), 1, size).first().copied().or_else(|| (0..working.len()).find(open))
+                let size = |unit: usize| if open(&unit) { norm.length(unit, &relaxed.w) } else { 0.0 };
+                top_by(norm.units(), 1, size).first().copied().or_else(|| (0..norm.units()).find(open))
             };
-            let branch = next.first().copied().or_else(largest).map(|j| working[j]);
+            let branch = next.first().copied().or_else(largest).map(|unit| working[norm.head(unit)]);
             if branch.is_none() && bound < self.enough && self.quadratic.is_some() && self.dual.risk().ridge() > 0.0 {
                 // Moments have fewer digits than the samples behind them.
                 let goal = Goal { gap: fine, enough: self.enough, max_iterations: 1000, interrupted };
@@ -157,24 +159,31 @@ impl<'a> Tree<'a> {
                 bound = bound.max(sharp.bound);
             }
             let mut rounded: Vec<usize> = (0..working.len()).filter(|&j| norm.whole[j]).map(|j| working[j]).collect();
-            let best = top_by(working.len(), norm.k, |j| if norm.whole[j] { 0.0 } else { relaxed.w[j].abs() });
-            rounded.extend(best.into_iter().map(|j| working[j]));
+            let size = |unit: usize| if norm.whole[norm.head(unit)] { 0.0 } else { norm.length(unit, &relaxed.w) };
+            let best = top_by(norm.units(), norm.k, size);
+            rounded.extend(best.into_iter().flat_map(|unit| norm.members(unit)).map(|j| working[j]));
             rounded.extend_from_slice(self.dual.risk().free());
             rounded.sort_unstable();
             return Node { decisions, weights, bound, closed, branch, rounded };
         }
     }
 
+    /// The coordinates that are in or out with this one.
+    fn together(&self, j: usize) -> impl Iterator<Item = usize> + '_ {
+        self.dual.budget().unit(j).into_iter().flat_map(|unit| self.dual.budget().members(unit))
+    }
+
     /// The coordinates that are not out, and their norm. When all of k is spent, the open ones are out.
     fn working(&self, decisions: &mut [Decision]) -> (Vec<usize>, SupportNorm) {
-        let taken = (0..decisions.len()).filter(|&j| decisions[j] == Decision::In && !self.dual.is_free(j)).count();
-        let room = self.dual.k().saturating_sub(taken);
+        let inside: Vec<usize> = (0..decisions.len()).filter(|&j| decisions[j] == Decision::In).collect();
+        let room = self.dual.k().saturating_sub(self.dual.budget().counted(&inside));
         if room == 0 {
             decisions.iter_mut().filter(|d| **d == Decision::Open).for_each(|d| *d = Decision::Out);
         }
         let working: Vec<usize> = (0..decisions.len()).filter(|&j| decisions[j] != Decision::Out).collect();
         let whole = working.iter().map(|&j| decisions[j] == Decision::In).collect();
-        (working, SupportNorm { k: room, whole })
+        let norm = SupportNorm::of(self.dual.budget(), &working, room, whole);
+        (working, norm)
     }
 
     /// The relaxation on the coordinates that are not out, and a bound that is safe from rounding. The gradient is that
@@ -246,9 +255,10 @@ impl<'a> Tree<'a> {
     fn fix(&self, decisions: &mut [Decision], working: &[usize], norm: &SupportNorm, at: &Bounded) -> f64 {
         let ridge = self.quadratic.as_ref().map_or(self.dual.risk().ridge(), |q| q.ridge);
         // Times the ridge: in units of f, and so in its range.
-        let square = |a: usize| (at.relaxed.gradient[a] / ridge.sqrt()).powi(2);
-        let open: Vec<usize> = (0..working.len()).filter(|&a| !norm.whole[a]).collect();
-        let mut order: Vec<f64> = open.iter().map(|&a| square(a)).collect();
+        let scores: Vec<f64> = at.relaxed.gradient.iter().map(|g| g / ridge.sqrt()).collect();
+        let square = |unit: usize| norm.square(unit, &scores);
+        let open: Vec<usize> = (0..norm.units()).filter(|&unit| !norm.whole[norm.head(unit)]).collect();
+        let mut order: Vec<f64> = open.iter().map(|&unit| square(unit)).collect();
         order.sort_unstable_by(|a, b| b.total_cmp(a));
         // The last that is in, the first that is out.
         let last = order.get(norm.k - 1).copied().unwrap_or(0.0);
@@ -257,8 +267,8 @@ impl<'a> Tree<'a> {
         // allowed for in the bound.
         let exchanged = |gain: f64| at.bound + 0.5 * gain * (1.0 - 1e-9) - 4.0 * at.slack;
         let mut closed = f64::INFINITY;
-        for &a in &open {
-            let (with, without) = (exchanged(last - square(a)), exchanged(square(a) - next));
+        for &unit in &open {
+            let (with, without) = (exchanged(last - square(unit)), exchanged(square(unit) - next));
             let (decision, bound) = if with >= self.enough {
                 (Decision::Out, with)
             } else if without >= self.enough {
@@ -266,7 +276,7 @@ impl<'a> Tree<'a> {
             } else {
                 continue;
             };
-            decisions[working[a]] = decision;
+            norm.members(unit).for_each(|j| decisions[working[j]] = decision);
             closed = closed.min(bound);
         }
         closed

@@ -27,8 +27,11 @@ fn core_fit(data: ListSexp, search: ListSexp) -> savvy::Result<savvy::Sexp> {
         let training = problem.on_all_rows()?;
         let risk = training.risk.reridged(lambda)?;
         let nothing = solver.solve(&risk, &Sparsity::new(0), None, &mut |_| watch.go_on())?;
-        let most = || ranges::largest_k(&risk, problem.units(&search.keep)).min(MOST_PRICED);
-        let ks = search.ks.clone().unwrap_or_else(|| ranges::first_ks(most()));
+        let from_data = || -> Result<Vec<usize>> {
+            let most = ranges::largest_k(&risk, problem.units(&search.keep)).min(MOST_PRICED);
+            Ok(ranges::ks_from(training.least_k(&search.sparsity(0))?, most))
+        };
+        let ks = search.ks.clone().map_or_else(from_data, Ok)?;
         let fitted = match ks[..] {
             [k] => vec![one(&training, k, lambda, &search, &*solver, watch)?],
             _ => path(&training, ks, lambda, &search, &*solver, watch)?,
