@@ -62,7 +62,7 @@ impl Data {
 fn points_foreseen_that_overflow_are_not_the_end() {
     let data = simulate::poisson(50, 200, 8, Correlation::Independent, 252);
     let size = |j: usize| (((j * 7919 + 13) % 1000) as f64 / 1000.0 * 6.0 - 3.0).exp();
-    let columns = (0..200).flat_map(|j| data.design.column(j).iter().map(move |v| v * size(j))).collect();
+    let columns: Vec<f64> = (0..200).flat_map(|j| data.design.column(j).iter().map(move |v| v * size(j))).collect();
     let x = Dense::from_columns(50, 200, columns).unwrap();
     let risk = Risk::new(&x, &data.target, Poisson).unwrap().with_ridge(1e-4).unwrap().with_intercept();
     for k in [30, 40] {
