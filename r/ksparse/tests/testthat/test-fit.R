@@ -126,7 +126,7 @@ test_that("coefficients add up to a total", {
   expect_equal(sum(coef(fit)[-1]), 1, tolerance = 1e-9)
   expect_true(all(coef(fit)[-1] >= 0))
   path <- ksparse(d$x, d$eta, k = 1:3, total = 1)
-  expect_equal(unname(colSums(coef(path)[-1, ])), rep(1, 3), tolerance = 1e-9)
+  expect_equal(unname(colSums(as.matrix(coef(path)[-1, ]))), rep(1, 3), tolerance = 1e-9)
   chosen <- cv.ksparse(d$x, d$eta, total = 1, seed = 1)
   expect_equal(sum(coef(chosen)[-1]), 1, tolerance = 1e-9)
   expect_error(ksparse(d$x, d$eta, k = 0:3, total = 1), "begin with k = 1")
