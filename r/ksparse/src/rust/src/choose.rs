@@ -74,7 +74,6 @@ impl Comparison {
             resamples: self.resamples,
             time_limit: search.time_limit(),
             cancel: search.cancel.clone(),
-            ..Choose::default()
         }
     }
 }
