@@ -35,7 +35,13 @@ impl Entry for f32 {
 
 mod private {
     use super::Simd;
-    use super::columns::{Term, of_f32, of_f64};
+    use super::columns::{of_f32, of_f64};
+
+    /// What an entry and the number of its row add to the sum of a column.
+    pub trait Term {
+        fn add<S: Simd>(simd: S, x: S::f64s, r: S::f64s, sum: S::f64s) -> S::f64s;
+        fn one(x: f64, r: f64) -> f64;
+    }
 
     /// How columns of an entry are added up; no other crate can say.
     pub trait Sealed: Sized {

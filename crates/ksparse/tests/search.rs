@@ -170,8 +170,9 @@ fn a_narrowed_risk_is_the_risk_on_its_columns() {
         let (a, b) = (block(&*small, &places), block(&*whole, &there));
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= 1e-12 * (1.0 + b.abs())), "problem {seed}");
         let (a, b) = (part.majorant().unwrap(), risk.majorant().unwrap());
-        let b = b.map(|all| listed.iter().map(|&j| all[j]).collect::<Vec<f64>>());
-        assert_eq!(a, b, "problem {seed}");
+        let (a, b) = (a.unwrap(), b.unwrap());
+        let b = listed.iter().map(|&j| b[j]);
+        assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * b), "problem {seed}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sums over the columns of a dense matrix, `sum_i x_ij r_i` and `sum_i r_i x_ij^2`, for columns stored one after
 //! another: several at a time, so that r comes from the cache once for all of them.
 
+use super::private::Term;
 use super::{Entry, arch, total};
 use pulp::{Simd, WithSimd};
 
@@ -15,14 +16,8 @@ const FAR: usize = 8192;
 /// Rows of such a column before the next one's turn.
 const PART: usize = 256;
 
-/// What an entry and the number of its row add to the sum of a column.
-pub trait Term {
-    fn add<S: Simd>(simd: S, x: S::f64s, r: S::f64s, sum: S::f64s) -> S::f64s;
-    fn one(x: f64, r: f64) -> f64;
-}
-
 /// `x r`.
-pub struct Product;
+pub(super) struct Product;
 
 impl Term for Product {
     #[inline(always)]
@@ -37,7 +32,7 @@ impl Term for Product {
 }
 
 /// `r x^2`.
-pub struct Square;
+pub(super) struct Square;
 
 impl Term for Square {
     #[inline(always)]
