@@ -38,8 +38,8 @@ CHECKED = [
 
 def what_cannot_hold(estimator):
     """Checks of transformers pass targets of 0 whatever an estimator says of its targets; that weights are repeated
-    rows is checked on some ten rows of noise, where the search may end at one of several supports that fit nearly as well (no
-    exchange improves any of them)."""
+    rows is checked on some ten rows of noise, where the search may end at one of several supports that fit nearly as
+    well (no exchange improves any of them)."""
     if type(estimator).__name__ in ("SparseMultiTaskRegression", "SparseRobustRegression"):
         storages = ("dense", "sparse")
         names = [f"check_sample_weight_equivalence_on_{storage}_data" for storage in storages]

@@ -5,8 +5,8 @@ use super::private::Term;
 use super::{Entry, arch, total};
 use pulp::{Simd, WithSimd};
 
-/// Columns from this length on are long: they come from memory, and eight streams fetch more of it than four; short ones
-/// are in the cache.
+/// Columns from this length on are long: they come from memory, and eight streams fetch more of it than four; short
+/// ones are in the cache.
 const LONG: usize = 512;
 
 /// Independent sums of a column where the compiler makes the vectors: they hide the latency of the additions.

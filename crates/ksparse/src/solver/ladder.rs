@@ -129,8 +129,8 @@ impl<'a> Ladder<'a> {
         rungs.iter().rev().find_map(|rung| rung.first()).map_or(&[], |answer| &answer.support)
     }
 
-    /// Searches the flight up to `last` from what is known, with `effort` times this much work; `go_on` is asked between
-    /// rounds.
+    /// Searches the flight up to `last` from what is known, with `effort` times this much work; `go_on` is asked
+    /// between rounds.
     pub fn climb<L: Landscape>(
         &mut self,
         all: &L,
@@ -157,8 +157,8 @@ impl<'a> Ladder<'a> {
         }
         self.forward = forward.support();
         self.work += forward.work() + settled.work();
-        // Down from what is known, the cheapest out at every rung. That is few searches, and not part of the work: where
-        // one is dear, little would be left of it.
+        // Down from what is known, the cheapest out at every rung. That is few searches, and not part of the work:
+        // where one is dear, little would be left of it.
         for support in known {
             let mut place = all.begin(support)?;
             for k in self.flight.clone().rev().skip_while(|&k| k > support.len()) {
@@ -254,7 +254,8 @@ impl<'a> Ladder<'a> {
     /// more than small ones (up to half .234, up to a quarter .280), four newcomers a little more than one (.177,
     /// .192). A leap lets members go and then takes many in, to be pruned: where f is not quadratic the cheapest of a
     /// wide support say what the next newcomer alone does not (logistic loss, raw columns, 3 seeds: mean log of f over
-    /// the best known .031 without, .022 with a quarter, .019 with four tenths; squared loss .149, .166 with a quarter).
+    /// the best known .031 without, .022 with a quarter, .019 with four tenths; squared loss .149, .166 with a
+    /// quarter).
     fn kicked<L: Landscape>(&mut self, landscape: &L) -> Start {
         let k = self.rung();
         let mut support = self.best(k).to_vec();
