@@ -2,7 +2,7 @@
 
 use crate::common::{Problem, Table, normal, rng, smooth_losses};
 use ksparse::certificate::{CertifyOptions, certify};
-use ksparse::loss::{Hinge, Huber, Logistic, Squared};
+use ksparse::loss::{Hinge, Logistic, Squared};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::simulate::{self, Correlation, Text};
 use ksparse::solver::{Exact, Limits};
@@ -35,13 +35,8 @@ fn draw(seed: u64) -> (Problem, usize, Vec<usize>) {
 
 /// The least value over all supports; for the hinge that of its rounded form, which is at most half the width lower.
 fn brute_force(problem: &Problem, k: usize, keep: &[usize]) -> f64 {
-    let rounded;
-    let mut risk = problem.risk();
-    if problem.loss.smoothness().has_corners() {
-        let (x, y, weights) = (problem.x.clone(), problem.y.clone(), problem.weights.clone());
-        rounded = Problem { x, y, weights, loss: Box::new(Huber::new(1e-6).unwrap()), ..*problem };
-        risk = rounded.risk();
-    }
+    let rounded = problem.rounded();
+    let risk = rounded.as_ref().unwrap_or(problem).risk();
     let others: Vec<usize> = (0..problem.x.p).filter(|j| !keep.contains(j)).collect();
     let masks: Vec<u32> =
         (0u32..1 << others.len()).filter(|m| m.count_ones() as usize == k.min(others.len())).collect();

@@ -2,7 +2,7 @@
 
 use crate::common::{Problem, Table, normal, rng, smooth_losses};
 use ksparse::certificate::{CertifyOptions, certify};
-use ksparse::loss::{Hinge, Huber, Squared};
+use ksparse::loss::{Hinge, Squared};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::solver::Exact;
 use ksparse::sparsity::Partition;
@@ -47,13 +47,8 @@ fn draw(seed: u64) -> Drawn {
 /// The least f over every choice of k groups; for the hinge that of its rounded form, at most half the width lower.
 fn brute_force(drawn: &Drawn) -> f64 {
     let Drawn { problem, groups, k, keep } = drawn;
-    let rounded;
-    let mut risk = problem.risk();
-    if problem.loss.smoothness().has_corners() {
-        let (x, y, weights) = (problem.x.clone(), problem.y.clone(), problem.weights.clone());
-        rounded = Problem { x, y, weights, loss: Box::new(Huber::new(1e-6).unwrap()), ..*problem };
-        risk = rounded.risk();
-    }
+    let rounded = problem.rounded();
+    let risk = rounded.as_ref().unwrap_or(problem).risk();
     let value = |set: u32| {
         let chosen = (0..groups.len()).filter(|g| set >> g & 1 == 1).flat_map(|g| groups[g].iter().copied());
         let mut support: Vec<usize> = chosen.chain(keep.iter().copied()).chain(risk.free().to_vec()).collect();

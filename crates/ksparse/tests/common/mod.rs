@@ -142,6 +142,13 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// The same with the corners of its loss rounded, whose f is at most half the width lower; `None` without corners.
+    pub fn rounded(&self) -> Option<Self> {
+        let (x, y, weights) = (self.x.clone(), self.y.clone(), self.weights.clone());
+        let loss = || Box::new(Huber::new(1e-6).unwrap());
+        self.loss.smoothness().has_corners().then(|| Self { x, y, weights, loss: loss(), ..*self })
+    }
+
     /// Targets from `k` columns spread over the table; signal to noise `ratio` (in standard deviations).
     pub fn new(x: Table, loss: Box<dyn Loss>, k: usize, ratio: f64, rng: &mut ChaCha8Rng) -> Self {
         let truth: Vec<usize> = (0..k.min(x.p)).map(|c| c * x.p / k.max(1)).collect();
