@@ -8,14 +8,17 @@ use faer::{Conj, Mat, MatMut, Par};
 
 /// L with `matrix = L L'` (the lower triangle is read); `None` unless the matrix is positive definite. On one thread.
 pub(crate) fn cholesky(mut matrix: Mat<f64>) -> Option<Mat<f64>> {
+    factor_in_place(&mut matrix).then_some(matrix)
+}
+
+fn factor_in_place(matrix: &mut Mat<f64>) -> bool {
     let p = matrix.nrows();
     let need = llt::factor::cholesky_in_place_scratch::<f64>(p, Par::Seq, Default::default());
     let outcome = with_stack(need, |stack| {
         let plain = Default::default();
         llt::factor::cholesky_in_place(matrix.as_mut(), plain, Par::Seq, stack, Default::default())
     });
-    outcome.ok()?;
-    (0..p).all(|i| matrix[(i, i)] > 0.0 && matrix[(i, i)].is_finite()).then_some(matrix)
+    outcome.is_ok() && (0..p).all(|i| matrix[(i, i)] > 0.0 && matrix[(i, i)].is_finite())
 }
 
 /// `H = S^-1 L L' S^-1` with S making the diagonal 1. A direction that depends on the others (a collinear column, an
@@ -35,27 +38,36 @@ const LARGE: usize = 384;
 impl Cholesky {
     /// Factors `matrix` (lower triangle) with `damping` added to its diagonal.
     pub fn new(mut matrix: Mat<f64>, damping: Option<&[f64]>) -> Self {
+        Self::again(None, &mut matrix, damping)
+    }
+
+    /// The same in the memory of an earlier factor: of a large matrix half of the time is the first touch of its pages.
+    /// `matrix` is scratch afterwards.
+    pub fn again(earlier: Option<Self>, matrix: &mut Mat<f64>, damping: Option<&[f64]>) -> Self {
         let k = matrix.nrows();
+        let (mut factor, mut scale) = earlier.map_or_else(|| (Mat::new(), Vec::new()), |old| (old.factor, old.scale));
         if let Some(damping) = damping {
             for c in 0..k {
                 matrix[(c, c)] += damping[c];
             }
         }
-        let scale: Vec<f64> = (0..k)
-            .map(|c| matrix[(c, c)])
-            .map(|d| if d > 0.0 && d.is_finite() { 1.0 / d.sqrt() } else { 1.0 })
-            .collect();
+        scale.clear();
+        let diagonal = (0..k).map(|c| matrix[(c, c)]);
+        scale.extend(diagonal.map(|d| if d > 0.0 && d.is_finite() { 1.0 / d.sqrt() } else { 1.0 }));
         for b in 0..k {
             let column = &mut matrix.col_as_slice_mut(b)[b..];
             column.iter_mut().zip(&scale[b..]).for_each(|(v, s)| *v *= s * scale[b]);
         }
-        let regular = |factor: &Mat<f64>| (0..k).all(|c| factor[(c, c)] * factor[(c, c)] > SINGULAR);
-        if let Some(factor) = cholesky(matrix.clone()).filter(regular) {
-            return Self { factor, scale };
+        match factor.nrows() == k {
+            true => factor.copy_from(&*matrix),
+            false => factor = matrix.clone(),
         }
-        // The exception takes the slow road (faer's own pivot replacement leaves the old pivot in the factor).
-        factor_freezing(&mut matrix);
-        Self { factor: matrix, scale }
+        if !factor_in_place(&mut factor) || !(0..k).all(|c| factor[(c, c)] * factor[(c, c)] > SINGULAR) {
+            // The exception takes the slow road (faer's own pivot replacement leaves the old pivot in the factor).
+            factor_freezing(matrix);
+            std::mem::swap(&mut factor, matrix);
+        }
+        Self { factor, scale }
     }
 
     /// `x = H^-1 x`.

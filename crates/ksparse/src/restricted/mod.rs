@@ -145,6 +145,6 @@ pub fn minimise(f: &mut dyn Restricted, x: &mut [f64], options: &InnerOptions) -
     match f.second() {
         Second::None => lbfgs::minimise(f, x, options),
         Second::Products(_) => newton::minimise(f, x, options, &mut newton::ConjugateGradients::new(options.cancel)),
-        Second::Matrix(_) => newton::minimise(f, x, options, &mut newton::Factored::default()),
+        Second::Matrix(_) => newton::minimise(f, x, options, &mut newton::Factored::new()),
     }
 }

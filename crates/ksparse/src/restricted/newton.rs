@@ -43,10 +43,16 @@ pub(super) trait Direction {
 }
 
 /// By a Cholesky factor; kept between steps when the Hessian never changes.
-#[derive(Default)]
 pub(super) struct Factored {
     factor: Option<Cholesky>,
     current: bool,
+    matrix: Mat<f64>,
+}
+
+impl Factored {
+    pub fn new() -> Self {
+        Self { factor: None, current: false, matrix: Mat::new() }
+    }
 }
 
 impl Direction for Factored {
@@ -60,13 +66,15 @@ impl Direction for Factored {
     ) -> Result<()> {
         if self.factor.is_none() || !self.current {
             let k = gradient.len();
-            let mut matrix = Mat::zeros(k, k);
-            hessian.matrix(MatrixMut::over(&mut matrix))?;
+            let matrix = &mut self.matrix;
+            matrix.resize_with(k, k, |_, _| 0.0);
+            matrix.fill(0.0);
+            hessian.matrix(MatrixMut::over(matrix))?;
             let mut diagonal: Vec<f64> = (0..k).map(|c| matrix[(c, c)]).collect();
             fill_flat(hessian, &mut diagonal)?;
             (0..k).for_each(|c| matrix[(c, c)] = diagonal[c]);
             let extra = damping_diagonal(hessian, damping, k)?;
-            self.factor = Some(Cholesky::new(matrix, extra.as_deref()));
+            self.factor = Some(Cholesky::again(self.factor.take(), matrix, extra.as_deref()));
         }
         self.current = false;
         out.iter_mut().zip(gradient).for_each(|(o, g)| *o = -g);
