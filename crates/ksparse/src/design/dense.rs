@@ -103,13 +103,16 @@ impl<'a, T: Entry> Dense<'a, T> {
     }
 }
 
-/// Appends the rows given of a column, each times its factor.
+/// Appends the rows given of a column (ascending), each times its factor.
 fn take_rows<T: Entry>(x: &[T], rows: &[u32], factors: Option<&[f64]>, out: &mut Vec<f64>) {
-    match factors {
-        None if rows.len() == x.len() => out.extend(x.iter().map(|x| x.widen())),
-        None => out.extend(rows.iter().map(|&i| x[i as usize].widen())),
-        Some(f) if rows.len() == x.len() => out.extend(x.iter().zip(f).map(|(x, f)| x.widen() * f)),
-        Some(f) => out.extend(rows.iter().zip(f).map(|(&i, f)| x[i as usize].widen() * f)),
+    // Rows without a gap are copied as a slice, several at a time.
+    let run = rows.first().zip(rows.last()).map(|(first, last)| *first as usize..*last as usize + 1);
+    let slice = run.filter(|run| run.len() == rows.len()).map(|run| &x[run]);
+    match (slice, factors) {
+        (Some(x), None) => out.extend(x.iter().map(|x| x.widen())),
+        (Some(x), Some(f)) => out.extend(x.iter().zip(f).map(|(x, f)| x.widen() * f)),
+        (None, None) => out.extend(rows.iter().map(|&i| x[i as usize].widen())),
+        (None, Some(f)) => out.extend(rows.iter().zip(f).map(|(&i, f)| x[i as usize].widen() * f)),
     }
 }
 
@@ -150,6 +153,18 @@ impl<T: Entry> Design for Dense<'_, T> {
 
     fn squares(&self, weights: &[f64], out: &mut [f64]) {
         self.each_block(out, |columns, out| kernels::weighted_squares(columns, weights, out));
+    }
+
+    fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
+        if outputs == 1 {
+            return self.squares(weights, out);
+        }
+        let fill = |(b, out): (usize, &mut [f64])| {
+            let first = b * TILE;
+            let columns = &self.values[first * self.nrows..(first + out.len() / outputs) * self.nrows];
+            squared_product(columns, weights, outputs, out);
+        };
+        in_chunks(self.values.len() * outputs, TILE * outputs, out, fill);
     }
 
     fn squares_at(&self, weights: &[f64], columns: &[usize], out: &mut [f64]) {
@@ -344,8 +359,7 @@ impl<T: Entry> Columns for DenseColumns<'_, T> {
     fn squares_outputs(&self, weights: &[f64], outputs: usize, out: &mut [f64]) {
         let n = self.design.nrows;
         for (columns, out) in self.values.chunks(TILE * n.max(1)).zip(out.chunks_mut(TILE * outputs)) {
-            let squares: Vec<f64> = columns.iter().map(|v| v * v).collect();
-            transposed_product(&squares, weights, outputs, out);
+            squared_product(columns, weights, outputs, out);
         }
     }
 
@@ -375,6 +389,12 @@ fn transposed_product(columns: &[f64], r: &[f64], outputs: usize, out: &mut [f64
     let a = MatRef::from_column_major_slice(columns, n, k);
     let r = MatRef::from_row_major_slice(r, n, outputs);
     matmul::matmul(out, Accum::Replace, a.transpose(), r, 1.0, Par::Seq);
+}
+
+/// The same with the squares of A.
+fn squared_product<T: Entry>(columns: &[T], weights: &[f64], outputs: usize, out: &mut [f64]) {
+    let squares: Vec<f64> = columns.iter().map(|v| v.widen() * v.widen()).collect();
+    transposed_product(&squares, weights, outputs, out);
 }
 
 /// The lower triangle of `a' a`.

@@ -145,6 +145,45 @@ pub(crate) fn total(samples: Samples<'_>) -> f64 {
     arch().dispatch(Evaluate::<false> { samples, first: &mut [], second: &mut [] })
 }
 
+struct Each<'a, 'b> {
+    curvatures: &'b mut [f64],
+    slopes: &'b mut [f64],
+    weights: &'a [f64],
+}
+
+impl WithSimd for Each<'_, '_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> f64 {
+        let (t_groups, t_tail) = self.curvatures.as_chunks_mut::<WIDTH>();
+        let (s_groups, s_tail) = self.slopes.as_chunks_mut::<WIDTH>();
+        let (w_groups, w_tail) = self.weights.as_chunks::<WIDTH>();
+        let mut sums = [0.0; WIDTH];
+        for ((t, s), w) in t_groups.iter_mut().zip(s_groups).zip(w_groups) {
+            for l in 0..WIDTH {
+                let [value, slope, bend] = logistic(t[l]);
+                // What has no weight says nothing, though its loss be infinite.
+                sums[l] += if w[l] > 0.0 { w[l] * value } else { 0.0 };
+                (t[l], s[l]) = (w[l] * bend, w[l] * slope);
+            }
+        }
+        let mut tail = 0.0;
+        for ((t, s), w) in t_tail.iter_mut().zip(s_tail).zip(w_tail) {
+            let [value, slope, bend] = logistic(*t);
+            tail += if *w > 0.0 { w * value } else { 0.0 };
+            (*t, *s) = (w * bend, w * slope);
+        }
+        let pairs = [sums[0] + sums[4], sums[1] + sums[5], sums[2] + sums[6], sums[3] + sums[7]];
+        ((pairs[0] + pairs[2]) + (pairs[1] + pairs[3])) + tail
+    }
+}
+
+/// The weighted sum of `log(1 + exp(-t))`; the weighted derivatives go to `slopes`, the curvatures to the place of t.
+pub(crate) fn logistics(t: &mut [f64], slopes: &mut [f64], weights: &[f64]) -> f64 {
+    arch().dispatch(Each { curvatures: t, slopes, weights })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,37 +18,39 @@ impl WithSimd for Softmax<'_, '_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) {
         let width = self.rows.len() / self.logs.len().max(1);
-        for (row, log) in self.rows.chunks_exact_mut(width.max(1)).zip(self.logs) {
+        for (row, log) in self.rows.chunks_exact_mut(width.max(1)).zip(&mut *self.logs) {
             let mut top = f64::NEG_INFINITY;
             for z in &*row {
                 top = if *z > top || z.is_nan() { *z } else { top };
             }
+            row.iter_mut().for_each(|z| *z = top - *z);
+            *log = top;
+        }
+        // All rows in one go: few classes would leave most places beside each other empty.
+        let (groups, tail) = self.rows.as_chunks_mut::<WIDTH>();
+        for group in groups {
+            for l in 0..WIDTH {
+                group[l] = exp_of_negative(group[l]);
+            }
+        }
+        tail.iter_mut().for_each(|z| *z = exp_of_negative(*z));
+        for (row, log) in self.rows.chunks_exact_mut(width.max(1)).zip(self.logs) {
             let (groups, tail) = row.as_chunks_mut::<WIDTH>();
             let mut sums = [0.0; WIDTH];
             for group in groups {
                 for l in 0..WIDTH {
-                    group[l] = exp_of_negative(top - group[l]);
                     sums[l] += group[l];
                 }
             }
-            // Places beyond the last have the exponential 0.
-            let mut last = [f64::INFINITY; WIDTH];
-            for (place, z) in last.iter_mut().zip(&*tail) {
-                *place = top - z;
-            }
-            for l in 0..WIDTH {
-                last[l] = exp_of_negative(last[l]);
-                sums[l] += last[l];
-            }
-            for (z, e) in tail.iter_mut().zip(last) {
-                *z = e;
+            for (sum, e) in sums.iter_mut().zip(tail) {
+                *sum += *e;
             }
             let pairs = [sums[0] + sums[4], sums[1] + sums[5], sums[2] + sums[6], sums[3] + sums[7]];
             let sum = (pairs[0] + pairs[2]) + (pairs[1] + pairs[3]);
             for p in row {
                 *p /= sum;
             }
-            *log = sum.ln() + top;
+            *log += sum.ln();
         }
     }
 }

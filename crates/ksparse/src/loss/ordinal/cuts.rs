@@ -1,7 +1,7 @@
 //! The best cut points for given predictions: Newton's method in C - 1 unknowns.
 
 use super::Ordinal;
-use crate::kernels::logistic::logistic;
+use crate::kernels::logistic::logistics;
 
 /// Steps at most; some six are usual.
 const STEPS: usize = 100;
@@ -68,35 +68,34 @@ impl Ordinal {
         let mut at = Settled {
             value: 0.0,
             derivatives: vec![0.0; n],
-            above: vec![0.0; n],
-            below: vec![0.0; n],
+            above: Vec::new(),
+            below: Vec::new(),
             gradient: vec![0.0; m],
             diagonal: vec![0.0; m],
             beside: vec![0.0; m.saturating_sub(1)],
             cuts,
         };
-        for (i, ((z, &class), share)) in z.iter().zip(&self.classes).zip(&self.shares).enumerate() {
-            // A sample of no weight says nothing, though its loss be infinite.
-            if *share == 0.0 {
-                continue;
-            }
+        // The cut point above a sample and the one below it, infinitely far where there is none.
+        let to_next =
+            z.iter().zip(&self.classes).map(|(z, &class)| at.cuts.get(class).map_or(f64::INFINITY, |t| t - z));
+        let last = |class: usize| class.checked_sub(1).map(|last| at.cuts[last]);
+        let to_last = z.iter().zip(&self.classes).map(|(z, &class)| last(class).map_or(f64::INFINITY, |t| z - t));
+        let (mut above, mut below): (Vec<f64>, Vec<f64>) = (to_next.collect(), to_last.collect());
+        let mut slopes = [vec![0.0; n], vec![0.0; n]];
+        let [next, past] = &mut slopes;
+        at.value = logistics(&mut above, next, &self.shares) + logistics(&mut below, past, &self.shares);
+        for (i, &class) in self.classes.iter().enumerate() {
+            at.derivatives[i] = past[i] - next[i];
             if class < m {
-                let [value, slope, bend] = logistic(at.cuts[class] - z);
-                at.value += share * value;
-                at.derivatives[i] -= share * slope;
-                at.above[i] = share * bend;
-                at.gradient[class] += share * slope;
-                at.diagonal[class] += share * bend;
+                at.gradient[class] += next[i];
+                at.diagonal[class] += above[i];
             }
             if class > 0 {
-                let [value, slope, bend] = logistic(z - at.cuts[class - 1]);
-                at.value += share * value;
-                at.derivatives[i] += share * slope;
-                at.below[i] = share * bend;
-                at.gradient[class - 1] -= share * slope;
-                at.diagonal[class - 1] += share * bend;
+                at.gradient[class - 1] -= past[i];
+                at.diagonal[class - 1] += below[i];
             }
         }
+        (at.above, at.below) = (above, below);
         for c in 1..m {
             let gap = at.cuts[c] - at.cuts[c - 1];
             if gap.is_nan() || gap <= 0.0 {
