@@ -134,6 +134,11 @@ impl Budget {
         Ok(Self { k: sparsity.k.min(all), free, is_free, units })
     }
 
+    /// The constraint with another k.
+    pub fn sparsity(&self, k: usize) -> Sparsity {
+        Sparsity { k, keep: self.free.clone(), groups: self.units.as_ref().map(|units| Arc::new(units.partition())) }
+    }
+
     pub fn is_free(&self, j: usize) -> bool {
         self.is_free[j]
     }
@@ -146,6 +151,14 @@ impl Budget {
 
     pub fn is_grouped(&self) -> bool {
         self.units.is_some()
+    }
+
+    /// How many coordinates a unit has, on average.
+    pub fn mean_size(&self) -> f64 {
+        match &self.units {
+            None => 1.0,
+            Some(units) => (self.is_free.len() - self.free.len()) as f64 / units.count() as f64,
+        }
     }
 
     /// As many numbers of units there are.

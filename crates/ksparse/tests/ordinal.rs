@@ -1,6 +1,6 @@
 //! What the loss of ordered classes owes: the definition, derivatives, the best support, and all that must not matter.
 
-use crate::common::{Table, assert_close, block, every_solver, gradient, normal, rng};
+use crate::common::{Table, assert_close, block, check_own_blocks, every_solver, gradient, normal, rng};
 use ksparse::loss::{JointLoss, Ordinal};
 use ksparse::objective::JointRisk;
 use ksparse::restricted::{InnerOptions, minimise};
@@ -98,6 +98,7 @@ fn derivatives_are_those_of_the_values() {
         assert_close("gradient", point.gradient().unwrap(), &slopes, 1e-8);
         let hessian = point.hessian().unwrap().unwrap();
         let whole = block(hessian, &all, &all);
+        check_own_blocks("own blocks", hessian, &[vec![0, 2], vec![1], vec![3, 4]], 1e-12);
         let mut diagonal = [0.0; 5];
         hessian.diagonal(&mut diagonal).unwrap();
         let mut restricted = risk.restrict(&all).unwrap();

@@ -82,6 +82,23 @@ impl Cholesky {
         x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
     }
 
+    /// `L^-1 S`, whose square is `H^-1`, for a small matrix.
+    pub fn root(&self) -> Mat<f64> {
+        let k = self.scale.len();
+        let mut root = Mat::zeros(k, k);
+        for c in 0..k {
+            let column = root.col_as_slice_mut(c);
+            column[c] = self.scale[c];
+            for b in c..k {
+                column[b] /= self.factor[(b, b)];
+                let done = column[b];
+                let below = self.factor.col_as_slice(b)[b + 1..].iter();
+                column[b + 1..].iter_mut().zip(below).for_each(|(x, l)| *x -= done * l);
+            }
+        }
+        root
+    }
+
     /// `H^-1`, all of it.
     pub fn inverse(&self) -> Mat<f64> {
         let k = self.factor.nrows();

@@ -21,7 +21,7 @@ use crate::restricted::Restricted;
 use crate::solver::Solution;
 use crate::sparsity::{Partition, SparseRef};
 use on_support::RestrictedJoint;
-use point::AtPoint;
+use point::{AtPoint, is_of_rows};
 use std::sync::{Arc, OnceLock};
 
 /// Plans take a gradient together with the curvatures of all columns, and where samples are tied to each other those
@@ -138,9 +138,11 @@ impl<'a> JointRisk<'a> {
     }
 
     /// The risk over some columns of the design.
-    fn over(&self, columns: &[usize]) -> JointRisk<'_> {
-        let design: Arc<dyn Design + '_> = Arc::new(Picked::new(&*self.design, columns.to_vec()));
-        let at = |j: &usize| columns.binary_search(j).ok();
+    fn over(&self, columns: Vec<usize>) -> JointRisk<'_> {
+        let outputs = self.outputs();
+        let at = |free: &usize| columns.binary_search(&(free / outputs)).ok().map(|at| at * outputs + free % outputs);
+        let free = self.free.iter().filter_map(at).collect();
+        let design: Arc<dyn Design + '_> = Arc::new(Picked::new(&*self.design, columns));
         JointRisk {
             data: Arc::clone(&design),
             design,
@@ -148,7 +150,7 @@ impl<'a> JointRisk<'a> {
             unit: self.unit,
             loss: Arc::clone(&self.loss) as Arc<dyn JointLoss + '_>,
             ridge: self.ridge,
-            free: self.free.iter().filter_map(at).collect(),
+            free,
             squares: OnceLock::new(),
             at_zero: self.at_zero.clone(),
         }
@@ -314,7 +316,10 @@ impl Objective for JointRisk<'_> {
     }
 
     fn narrowed<'b>(&'b self, coordinates: &[usize]) -> Result<Option<Box<dyn Objective + 'b>>> {
-        Ok(if self.outputs() == 1 { Some(Box::new(self.over(coordinates))) } else { None })
+        let outputs = self.outputs();
+        let rows = is_of_rows(coordinates, outputs);
+        let columns = coordinates.iter().step_by(outputs).map(|at| at / outputs).collect();
+        Ok(if rows { Some(Box::new(self.over(columns))) } else { None })
     }
 
     fn majorant(&self) -> Result<Option<Vec<f64>>> {

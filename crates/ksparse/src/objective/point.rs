@@ -49,4 +49,38 @@ pub trait Hessian: Sync {
 
     /// The rows `left` and columns `right` of it (make `right` the longer list).
     fn block(&self, left: &[usize], right: &[usize], out: MatrixMut<'_>) -> Result<()>;
+
+    /// The blocks of groups with themselves, one after the other: m x m numbers for one of m coordinates. No coordinate
+    /// is in two groups, none is empty.
+    fn own_blocks(&self, groups: &[Vec<usize>]) -> Result<Vec<f64>> {
+        by_blocks(self, groups)
+    }
+}
+
+/// Groups are taken together up to so many coordinates: a product of few columns takes as long to prepare as to
+/// compute (66 groups of 1 to 5 of 100 rows: 90 microseconds one by one, 30 so).
+const TOGETHER: usize = 16;
+
+/// [`Hessian::own_blocks`] by blocks of the matrix.
+pub(super) fn by_blocks<H: Hessian + ?Sized>(hessian: &H, groups: &[Vec<usize>]) -> Result<Vec<f64>> {
+    let mut out = Vec::with_capacity(groups.iter().map(|group| group.len() * group.len()).sum());
+    let mut rest = groups;
+    while !rest.is_empty() {
+        let sizes = rest.iter().scan(0, |sum, group| {
+            *sum += group.len();
+            Some(*sum)
+        });
+        let (taken, after) = rest.split_at(sizes.take_while(|sum| *sum <= TOGETHER).count().max(1));
+        let all = taken.concat();
+        let mut block = vec![0.0; all.len() * all.len()];
+        hessian.block(&all, &all, MatrixMut::from_columns(all.len(), all.len(), &mut block))?;
+        let mut start = 0;
+        for group in taken {
+            let columns = block.chunks(all.len()).skip(start).take(group.len());
+            columns.for_each(|column| out.extend_from_slice(&column[start..start + group.len()]));
+            start += group.len();
+        }
+        rest = after;
+    }
+    Ok(out)
 }

@@ -208,13 +208,10 @@ impl Sweep<'_> {
 
     /// Those of the first k that the solver has answers for from one computation.
     fn solve_first(&mut self) -> Result<()> {
-        let (ks, keep, objective) = (&self.path.ks, &self.path.keep, self.objective);
-        if self.path.groups.is_some() {
-            return Ok(());
-        }
+        let (ks, objective, solver) = (&self.path.ks, self.objective, self.solver);
         let largest = ks.last().copied().unwrap_or(0);
-        let solver = self.solver;
-        self.solutions = match self.watched(largest, |watch| solver.solve_all(objective, ks, keep, watch)) {
+        let sparsity = self.sparsity(largest);
+        self.solutions = match self.watched(largest, |watch| solver.solve_all(objective, ks, &sparsity, watch)) {
             // What the first k has by then is still an answer.
             Err(Error::Cancelled) => return Ok(()),
             solutions => solutions?,

@@ -107,13 +107,13 @@ impl Solver for Auto {
         &self,
         objective: &dyn Objective,
         ks: &[usize],
-        keep: &[usize],
+        sparsity: &Sparsity,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Vec<Solution>> {
-        if let Some(found) = occupied::solve_all(self, objective, ks, keep, watch) {
+        if let Some(found) = occupied::solve_all(self, objective, ks, sparsity, watch) {
             return found;
         }
-        every_k::solve(self, objective, ks, keep, watch)
+        every_k::solve(self, objective, ks, sparsity, watch)
     }
 }
 
@@ -126,12 +126,13 @@ impl Auto {
         {
             return run.finish(at, status);
         }
-        if run.budget.is_grouped() {
+        let mut means = Means::new(&self.plan, run);
+        let grouped = run.budget.is_grouped();
+        if grouped && !means.second_order {
             let (at, status) = grouped::search(run, start, self.effort)?;
             return run.finish(at, status);
         }
-        let mut means = Means::new(&self.plan, run);
-        if means.model_alone {
+        if means.model_alone && !grouped {
             return model_search::search(run, start);
         }
         let first = run.begin(start)?;
@@ -223,7 +224,7 @@ fn by_blocks(run: &Run, means: &Means) -> Result<Iterate> {
 
 /// Swaps, then what `refine` does.
 fn search(run: &mut Run, first: Iterate, means: &Means) -> Result<(Iterate, Status)> {
-    if means.has_hessian && !means.blocks {
+    if means.has_hessian && !means.blocks && !run.budget.is_grouped() {
         // Columns of one size: plain GraHTP. Of very different sizes (text): scores must not depend on them, and the
         // model's table finds in tens of milliseconds what single exchanges find in a second.
         let uneven = run.units(&first)?.is_some_and(|u| spread(u) > means.plan.uneven);
@@ -235,7 +236,8 @@ fn search(run: &mut Run, first: Iterate, means: &Means) -> Result<(Iterate, Stat
         }
     }
     // Plain GraHTP to the end, so that what follows can only be better than its answer.
-    let (at, status) = descend(run, first, &Descent::CAREFUL)?;
+    let how = Descent { scaled: run.budget.is_grouped(), ..Descent::CAREFUL };
+    let (at, status) = descend(run, first, &how)?;
     if is_limit(status) { Ok((at, status)) } else { refine(run, at, means, f64::INFINITY) }
 }
 

@@ -1,4 +1,4 @@
-//! Local searches on a smooth f that is not quadratic, for the ladder.
+//! Local searches on a smooth f that is not quadratic, or of groups of coordinates, for the ladder.
 //!
 //! Members enter one at a time by what they promise in units of curvature, the cheapest leave by the quadratic model,
 //! and pairs are exchanged as that model scores them (`exchange.rs`); every step is a refit of f itself. Over all
@@ -16,26 +16,28 @@ use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::objective::{Objective, Profile};
 use crate::restricted::InnerOptions;
-use crate::sparsity::Sparsity;
+use crate::sparsity::{Budget, Partition, Sparsity};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// What a step costs whatever its size: lists, vectors, calls; some thirty microseconds.
 const OVERHEAD: f64 = 1e5;
 
 /// The work of one step (a newcomer, an exchange) among some coordinates: a gradient and the curvatures, the pairs, a
-/// refit. Samples are counted by what a column costs.
-pub(super) fn step(plan: &Plan, profile: &Profile, dim: usize, k: usize) -> f64 {
+/// refit. Samples are counted by what a column costs, `size` coordinates make what k counts.
+pub(super) fn step(plan: &Plan, profile: &Profile, dim: usize, k: usize, size: f64) -> f64 {
     let rows = profile.gradient / dim.max(1) as f64;
-    let pairs = (k * plan.candidates(k).min(dim)) as f64;
-    let refit = 2.0 * rows * ((k * k) as f64 / 3.0 + 20.0);
-    OVERHEAD + 1.5 * profile.gradient + pairs * (rows / 6.0 + k as f64 / 2.0) + refit
+    let full = size * k as f64;
+    let pairs = full * (size * plan.candidates(k) as f64).min(dim as f64);
+    let refit = 2.0 * rows * (full * full / 3.0 + 20.0);
+    OVERHEAD + 1.5 * profile.gradient + pairs * (rows / 6.0 + full / 2.0) + refit
 }
 
 /// The work of a local search for k among all coordinates: some passes, and the steps on a working set.
-pub(super) fn local_search(plan: &Plan, profile: &Profile, dim: usize, k: usize) -> f64 {
-    let share = (plan.working(k) as f64 / dim as f64).min(1.0);
-    let part = Profile { gradient: share * profile.gradient, ..*profile };
-    3.0 * step(plan, profile, dim, k) + 1.5 * k as f64 * step(plan, &part, plan.working(k).min(dim), k)
+pub(super) fn local_search(plan: &Plan, profile: &Profile, dim: usize, k: usize, size: f64) -> f64 {
+    let set = ((size * plan.working(k) as f64) as usize).min(dim);
+    let part = Profile { gradient: set as f64 / dim as f64 * profile.gradient, ..*profile };
+    3.0 * step(plan, profile, dim, k, size) + 1.5 * k as f64 * step(plan, &part, set, k, size)
 }
 
 /// f over some coordinates.
@@ -44,23 +46,34 @@ pub(super) struct Curved<'a> {
     /// f over the coordinates listed, unless they are all.
     part: Option<Box<dyn Objective + 'a>>,
     coordinates: Vec<usize>,
-    free: &'a [usize],
+    /// The units they are of; where every coordinate is one, the free ones among them.
+    units: Vec<usize>,
+    /// What is free, and what k counts, in `whole`...
+    budget: &'a Budget,
+    /// ...and here.
+    sparsity: Sparsity,
+    /// Coordinates of a unit, on average.
+    size: f64,
     plan: &'a Plan,
     cancel: Cancel,
 }
 
 impl<'a> Curved<'a> {
-    pub fn new(whole: &'a dyn Objective, free: &'a [usize], plan: &'a Plan, cancel: Cancel) -> Self {
-        Self { whole, part: None, coordinates: (0..whole.dim()).collect(), free, plan, cancel }
+    pub fn new(whole: &'a dyn Objective, budget: &'a Budget, plan: &'a Plan, cancel: Cancel) -> Self {
+        let (coordinates, units) = ((0..whole.dim()).collect(), (0..budget.units()).collect());
+        let (sparsity, size) = (budget.sparsity(0), budget.mean_size());
+        Self { whole, part: None, coordinates, units, budget, sparsity, size, plan, cancel }
     }
 
     fn objective(&self) -> &dyn Objective {
         self.part.as_deref().unwrap_or(self.whole)
     }
 
-    /// Where some coordinates stand in the list, those that are there.
-    fn places(&self, coordinates: &[usize]) -> Vec<usize> {
-        coordinates.iter().filter_map(|j| self.coordinates.binary_search(j).ok()).collect()
+    /// Where the coordinates of some units stand in the list, those that are there, and the free ones.
+    fn places(&self, units: &[usize]) -> Vec<usize> {
+        let counted = units.iter().flat_map(|&unit| self.budget.members(unit));
+        let places: Vec<usize> = counted.filter_map(|j| self.coordinates.binary_search(&j).ok()).collect();
+        union(&places, &self.sparsity.keep)
     }
 
     /// Does something in a run for k; returns it with the number of points that the run went through.
@@ -72,13 +85,13 @@ impl<'a> Curved<'a> {
         };
         let cancel = self.cancel.clone();
         let limits = Limits { tolerance: 0.0, max_iterations: usize::MAX, time_limit: None, cancel };
-        let sparsity = Sparsity::new(k).keep(self.places(self.free));
+        let sparsity = Sparsity { k, ..self.sparsity.clone() };
         let result = work(&mut Run::new("auto", self.objective(), &sparsity, &limits, watch)?)?;
         Ok((result, steps))
     }
 
     fn step(&self, k: usize) -> f64 {
-        step(self.plan, &self.objective().profile(), self.coordinates.len(), k)
+        step(self.plan, &self.objective().profile(), self.coordinates.len(), k, self.size)
     }
 
     /// Precision of refits on the way.
@@ -94,17 +107,17 @@ impl Landscape for Curved<'_> {
         Self: 's;
 
     fn coordinates(&self) -> &[usize] {
-        &self.coordinates
+        &self.units
     }
 
     fn free(&self) -> &[usize] {
-        self.free
+        if self.budget.is_grouped() { &[] } else { &self.budget.free }
     }
 
     fn begin<'s>(&'s self, support: &[usize]) -> Result<Bend<'s>> {
-        let mut places = union(&self.places(support), &self.places(self.free));
-        places.dedup();
-        let k = places.len() - self.places(self.free).len();
+        let places = self.places(support);
+        let members: Vec<usize> = places.iter().map(|&place| self.coordinates[place]).collect();
+        let k = self.budget.counted(&members);
         let zeros = vec![0.0; places.len()];
         let (at, _) = self.run(k, |run| run.refit(places, zeros, &self.refit()))?;
         Ok(Bend { land: self, at, work: self.step(k) })
@@ -119,9 +132,18 @@ impl Landscape for Curved<'_> {
         self.plan.leaps
     }
 
-    fn narrowed(&self, coordinates: Vec<usize>) -> Result<Self> {
+    fn narrowed(&self, units: Vec<usize>) -> Result<Self> {
+        let counted: Vec<usize> = units.iter().flat_map(|&unit| self.budget.members(unit)).collect();
+        let coordinates = union(&counted, &self.budget.free);
         let part = self.whole.narrowed(&coordinates)?;
-        Ok(Self { part, coordinates, cancel: self.cancel.clone(), ..*self })
+        let place = |j: usize| coordinates.binary_search(&j).ok();
+        let groups = self.budget.is_grouped().then(|| {
+            let places = units.iter().map(|&unit| self.budget.members(unit).filter_map(place).collect());
+            Partition::new(places).map(Arc::new)
+        });
+        let keep = self.budget.free.iter().copied().filter_map(place).collect();
+        let sparsity = Sparsity { k: 0, keep, groups: groups.transpose()? };
+        Ok(Self { part, coordinates, units, sparsity, cancel: self.cancel.clone(), ..*self })
     }
 }
 
@@ -134,8 +156,8 @@ pub(super) struct Bend<'s> {
 }
 
 /// One newcomer after the other, up to the run's k.
-fn forward(run: &mut Run, mut at: Iterate, free: usize, refit: &InnerOptions) -> Result<Iterate> {
-    while at.support.len() < run.budget.k + free {
+fn forward(run: &mut Run, mut at: Iterate, refit: &InnerOptions) -> Result<Iterate> {
+    while run.budget.counted(&at.support) < run.budget.k {
         let support = Ranking::new(&run.budget, &at, run.gradient(&at)?, run.units(&at)?, 1).grown(&at, 1);
         if support.len() == at.support.len() {
             break;
@@ -153,15 +175,15 @@ impl Bend<'_> {
         let (plan, refit) = (self.land.plan, self.land.refit());
         let width = plan.candidates(k);
         let reach = Reach { narrow: width, wide: width, tries: plan.tries as usize, every_pair: false, refit };
-        let (first, free) = (self.at.clone(), self.land.places(self.land.free).len());
+        let first = self.at.clone();
         let (at, steps) = self.land.run(k, |run| {
             let mut at = first;
-            if at.support.len() > run.budget.k + free
+            if run.budget.counted(&at.support) > run.budget.k
                 && let Some(pruned) = prune(run, &at, at.support.clone(), Drop::Cheapest, &refit)?
             {
                 at = pruned;
             }
-            let at = forward(run, at, free, &refit)?;
+            let at = forward(run, at, &refit)?;
             Ok(polish(run, at, &reach, f64::NEG_INFINITY)?.0)
         })?;
         self.at = at;
@@ -176,13 +198,13 @@ impl Place for Bend<'_> {
     }
 
     fn support(&self) -> Vec<usize> {
-        let members = self.at.support.iter().map(|&place| self.land.coordinates[place]);
-        members.filter(|j| self.land.free.binary_search(j).is_err()).collect()
+        let members: Vec<usize> = self.at.support.iter().map(|&place| self.land.coordinates[place]).collect();
+        self.land.budget.units_of(&members)
     }
 
     fn grow(&mut self, k: usize) -> Result<()> {
-        let (first, free) = (self.at.clone(), self.land.places(self.land.free).len());
-        let (at, steps) = self.land.run(k, |run| forward(run, first, free, &self.land.refit()))?;
+        let first = self.at.clone();
+        let (at, steps) = self.land.run(k, |run| forward(run, first, &self.land.refit()))?;
         self.at = at;
         self.work += steps as f64 * self.land.step(k);
         Ok(())
@@ -192,7 +214,9 @@ impl Place for Bend<'_> {
     fn widen(&mut self, more: usize) -> Result<()> {
         let (land, k) = (self.land, self.support().len() + more);
         let (at, _) = land.run(k, |run| {
-            let support = union(&screen(run, &self.at, run.gradient(&self.at)?, more)?, &self.at.support);
+            let entering = screen(run, &self.at, run.gradient(&self.at)?, more)?;
+            let entering: Vec<usize> = entering.into_iter().flat_map(|unit| run.budget.members(unit)).collect();
+            let support = union(&entering, &self.at.support);
             let x = run.carry(&self.at, &support);
             run.refit(support, x, &land.refit())
         })?;
@@ -204,13 +228,11 @@ impl Place for Bend<'_> {
     fn settle(&mut self, k: usize) -> Result<()> {
         let land = self.land;
         let size = land.plan.working(k);
-        if land.part.is_none() && land.coordinates.len() > 2 * size {
-            let (set, _) = land.run(k, |run| {
-                let promising = screen(run, &self.at, run.gradient(&self.at)?, size)?;
-                Ok(union(&union(&promising, &self.at.support), land.free))
-            })?;
-            let set = land.narrowed(set)?;
-            let mut inside = set.begin(&self.support())?;
+        if land.part.is_none() && land.units.len() > 2 * size {
+            let (promising, _) = land.run(k, |run| screen(run, &self.at, run.gradient(&self.at)?, size))?;
+            let members = self.support();
+            let set = land.narrowed(union(&union(&promising, &members), land.free()))?;
+            let mut inside = set.begin(&members)?;
             inside.settle_here(k)?;
             let settled = land.begin(&inside.support())?;
             self.work += land.step(k) + inside.work + settled.work;

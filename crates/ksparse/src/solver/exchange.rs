@@ -14,13 +14,13 @@
 //! screened by it.
 
 use super::Status;
+use super::grouped::GroupedScores;
 use super::model::{LocalModel, block};
 use super::run::{Iterate, Run};
 use crate::error::Result;
 use crate::kernels::{Gains, dot, highest};
 use crate::linalg::Cholesky;
 use crate::restricted::{Ended, InnerOptions};
-use crate::sparsity::top_by;
 use crate::threads::for_column_blocks;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
@@ -40,14 +40,41 @@ pub(super) struct Reach {
     pub refit: InnerOptions<'static>,
 }
 
-/// An exchange with its predicted gain: place in the support (`None`: a vacant place), coordinate to enter.
+/// An exchange with its predicted gain.
 #[derive(Debug, Clone, Copy)]
-struct Pair {
-    gain: f64,
-    place: Option<usize>,
-    enters: usize,
-    /// The value the model expects it to take.
-    arrival: f64,
+pub(super) struct Pair {
+    pub gain: f64,
+    /// The place in the list of those that may leave (`None`: a vacant place), the number of the one to enter.
+    pub place: Option<usize>,
+    pub enters: usize,
+}
+
+impl Pair {
+    /// Larger gains first, ties to the smaller newcomer.
+    pub fn better(&self, other: &Self) -> std::cmp::Ordering {
+        other.gain.total_cmp(&self.gain).then(self.enters.cmp(&other.enters))
+    }
+}
+
+/// What a quadratic model at a point says about exchanges, of coordinates or of groups.
+pub(super) trait Proposals {
+    /// Disjoint exchanges that gain more than `least`, best first.
+    fn pairs(&self, run: &Run, least: f64) -> Vec<Pair>;
+
+    /// Where the model expects f's minimum after these exchanges (exactly for one pair): coordinates with values,
+    /// unordered.
+    fn after(&self, at: &Iterate, pairs: &[Pair]) -> Vec<(usize, f64)>;
+}
+
+/// The proposals for the `width` most promising newcomers; `None` when the objective offers no Hessian.
+fn proposals(run: &Run, at: &Iterate, width: usize) -> Result<Option<Box<dyn Proposals>>> {
+    let gradient = run.gradient(at)?;
+    if run.budget.is_grouped() {
+        let scores = GroupedScores::new(run, at, gradient, width)?;
+        return Ok(scores.map(|scores| Box::new(scores) as Box<dyn Proposals>));
+    }
+    let scores = Scores::new(run, at, gradient, width)?;
+    Ok(scores.map(|scores| Box::new(scores) as Box<dyn Proposals>))
 }
 
 /// Exchanges coordinates while f falls. Points below `record_below` count as iterations; the way there does not.
@@ -60,9 +87,9 @@ pub(super) fn polish(
 ) -> Result<(Iterate, Option<Status>)> {
     let mut width = reach.narrow.min(reach.wide);
     loop {
-        let scores = Scores::new(run, &at, run.gradient(&at)?, width)?;
+        let scores = proposals(run, &at, width)?;
         let mut next = match &scores {
-            Some(scores) => take_some(run, &at, scores, reach)?,
+            Some(scores) => take_some(run, &at, &**scores, reach)?,
             None => None,
         };
         let narrow = scores.is_some() && width < reach.wide;
@@ -88,8 +115,8 @@ pub(super) fn polish(
 }
 
 /// The next point: many pairs at once if that falls at least half as far as the best pair alone promises, else fewer.
-fn take_some(run: &Run, at: &Iterate, scores: &Scores, reach: &Reach) -> Result<Option<Iterate>> {
-    let pairs = scores.disjoint_pairs(run, run.trifle(at, 1e-9)?);
+fn take_some(run: &Run, at: &Iterate, scores: &dyn Proposals, reach: &Reach) -> Result<Option<Iterate>> {
+    let pairs = scores.pairs(run, run.trifle(at, 1e-9)?);
     let Some(best) = pairs.first() else { return Ok(None) };
     let promising = pairs.iter().take_while(|p| p.gain >= 0.2 * best.gain).count();
     let mut count = promising.min((run.budget.k / 4).max(1));
@@ -107,18 +134,22 @@ fn take_some(run: &Run, at: &Iterate, scores: &Scores, reach: &Reach) -> Result<
     Ok(None)
 }
 
-/// The first exchange of one coordinate that lowers f, small coefficients and large gradients first.
+/// The first exchange that lowers f, small coefficients and large gradients first.
 fn take_any(run: &Run, at: &Iterate, reach: &Reach) -> Result<Option<Iterate>> {
-    let gradient = run.gradient(at)?;
-    let outside = |j: &usize| !run.budget.is_free(*j) && at.support.binary_search(j).is_err();
-    let mut entering: Vec<usize> = (0..gradient.len()).filter(outside).collect();
-    entering.sort_by(|&a, &b| gradient[b].abs().total_cmp(&gradient[a].abs()));
-    let mut leaving: Vec<usize> = (0..at.x.len()).filter(|&a| !run.budget.is_free(at.support[a])).collect();
-    leaving.sort_by(|&a, &b| at.x[a].abs().total_cmp(&at.x[b].abs()));
-    for &j in &entering {
-        for &a in &leaving {
-            let mut point: Vec<(usize, f64)> = at.as_sparse().iter().collect();
-            point[a] = (j, 0.0);
+    let (gradient, budget) = (run.gradient(at)?, &run.budget);
+    let inside = budget.units_of(&at.support);
+    let sorted = |mut units: Vec<(f64, usize)>| {
+        units.sort_by(|a, b| a.0.total_cmp(&b.0));
+        units.into_iter().map(|scored| scored.1).collect::<Vec<usize>>()
+    };
+    let counted = |unit: &usize| budget.members(*unit).all(|j| !budget.is_free(j));
+    let outside = (0..budget.units()).filter(|unit| counted(unit) && inside.binary_search(unit).is_err());
+    let entering = sorted(outside.map(|unit| (-budget.score(unit, |j| gradient[j].abs()), unit)).collect());
+    let leaving = sorted(inside.iter().map(|&unit| (budget.score(unit, |j| at.at(j).abs()), unit)).collect());
+    for &enters in &entering {
+        for &leaves in &leaving {
+            let stayed = at.as_sparse().iter().filter(|(j, _)| budget.unit(*j) != Some(leaves));
+            let point = stayed.chain(budget.members(enters).map(|j| (j, 0.0))).collect();
             if let Some(next) = attempt(run, at, point, 0.0, reach)? {
                 return Ok(Some(next));
             }
@@ -185,45 +216,6 @@ impl Scores {
         Ok(Some(Self { model, candidates, solved, gradient: at_minimum, left, vacancies }))
     }
 
-    /// Disjoint exchanges that gain more than `least`, best first.
-    fn disjoint_pairs(&self, run: &Run, least: f64) -> Vec<Pair> {
-        if run.budget.k == 0 {
-            return Vec::new();
-        }
-        let k = self.model.x.len();
-        let mut gains = Gains::default();
-        for a in 0..k {
-            let inverse = 1.0 / self.model.inverse[(a, a)];
-            gains.push(self.model.x[a] * inverse, inverse, self.model.cost(a));
-        }
-        let mut taken = vec![false; k];
-        let better = |a: &Pair, b: &Pair| b.gain.total_cmp(&a.gain).then(a.enters.cmp(&b.enters));
-        let mut ranked: Vec<(Pair, usize)> =
-            (0..self.candidates.len()).filter_map(|c| self.best_place(c, &gains, least).map(|p| (p, c))).collect();
-        ranked.sort_unstable_by(|a, b| better(&a.0, &b.0));
-        let mut vacancies = self.vacancies;
-        let mut pairs = Vec::new();
-        for (pair, c) in ranked {
-            // A place already given away: the candidate takes its best among the others.
-            let pair = match pair.place {
-                Some(a) if taken[a] => self.best_place(c, &gains, least),
-                None if vacancies == 0 => None,
-                _ => Some(pair),
-            };
-            let Some(pair) = pair else { continue };
-            match pair.place {
-                Some(a) => {
-                    taken[a] = true;
-                    gains.close(a);
-                }
-                None => vacancies -= 1,
-            }
-            pairs.push(pair);
-        }
-        pairs.sort_unstable_by(better);
-        pairs
-    }
-
     /// The exchange that suits this candidate best, if any gains more than `least`.
     fn best_place(&self, c: usize, gains: &Gains, least: f64) -> Option<Pair> {
         let (v, left, g, enters) = (self.solved.col_as_slice(c), self.left[c], self.gradient[c], self.candidates[c]);
@@ -232,25 +224,19 @@ impl Scores {
         }
         if self.vacancies > 0 {
             let gain = 0.5 * g * g / left;
-            return (gain > least).then_some(Pair { gain, place: None, enters, arrival: -g / left });
+            return (gain > least).then_some(Pair { gain, place: None, enters });
         }
         let (best, a) = highest(v, gains, -g, left, 2.0 * least)?;
-        let arrival = (v[a] * gains.r[a] - g) / (left + v[a] * v[a] * gains.d[a]);
-        Some(Pair { gain: 0.5 * best, place: Some(a), enters, arrival })
+        Some(Pair { gain: 0.5 * best, place: Some(a), enters })
     }
 
-    /// Where the model expects f's minimum after these exchanges (exactly for one pair): coordinates with values,
-    /// unordered.
-    fn after(&self, at: &Iterate, pairs: &[Pair]) -> Vec<(usize, f64)> {
-        let mut point: Vec<(usize, f64)> = at.support.iter().copied().zip(self.expected(pairs)).collect();
-        let mut gone: Vec<usize> = pairs.iter().filter_map(|p| p.place).collect();
-        gone.sort_unstable_by(|a, b| b.cmp(a));
-        gone.into_iter().for_each(|place| {
-            point.swap_remove(place);
-        });
-        let alone = pairs.len() == 1;
-        point.extend(pairs.iter().map(|p| (p.enters, if alone { p.arrival } else { 0.0 })));
-        point
+    /// The value the model expects the newcomer of an exchange to take.
+    fn arrival(&self, pair: &Pair) -> f64 {
+        let c = self.candidates.partition_point(|&j| j < pair.enters);
+        let (v, left, g) = (self.solved.col_as_slice(c), self.left[c], self.gradient[c]);
+        let Some(a) = pair.place else { return -g / left };
+        let inverse = 1.0 / self.model.inverse[(a, a)];
+        (v[a] * (self.model.x[a] * inverse) - g) / (left + v[a] * v[a] * inverse)
     }
 
     /// The support's own part of [`after`](Self::after).
@@ -259,9 +245,10 @@ impl Scores {
         let inverse = &self.model.inverse;
         if let [pair] = pairs {
             let c = self.candidates.partition_point(|&j| j < pair.enters);
+            let arrival = self.arrival(pair);
             // Adding j moves the rest by -arrival V_j; dropping a then moves it along G^-1_a so that a ends at 0.
             for (x, v) in x.iter_mut().zip(self.solved.col_as_slice(c)) {
-                *x -= pair.arrival * v;
+                *x -= arrival * v;
             }
             if let Some(a) = pair.place {
                 let shift = x[a] / inverse[(a, a)];
@@ -281,21 +268,75 @@ impl Scores {
     }
 }
 
-/// The `width` coordinates outside that promise most on their own (`g_j^2 / units_j`), ascending.
+impl Proposals for Scores {
+    fn pairs(&self, run: &Run, least: f64) -> Vec<Pair> {
+        if run.budget.k == 0 {
+            return Vec::new();
+        }
+        let k = self.model.x.len();
+        let mut gains = Gains::default();
+        for a in 0..k {
+            let inverse = 1.0 / self.model.inverse[(a, a)];
+            gains.push(self.model.x[a] * inverse, inverse, self.model.cost(a));
+        }
+        let mut taken = vec![false; k];
+        let mut ranked: Vec<(Pair, usize)> =
+            (0..self.candidates.len()).filter_map(|c| self.best_place(c, &gains, least).map(|p| (p, c))).collect();
+        ranked.sort_unstable_by(|a, b| a.0.better(&b.0));
+        let mut vacancies = self.vacancies;
+        let mut pairs = Vec::new();
+        for (pair, c) in ranked {
+            // A place already given away: the candidate takes its best among the others.
+            let pair = match pair.place {
+                Some(a) if taken[a] => self.best_place(c, &gains, least),
+                None if vacancies == 0 => None,
+                _ => Some(pair),
+            };
+            let Some(pair) = pair else { continue };
+            match pair.place {
+                Some(a) => {
+                    taken[a] = true;
+                    gains.close(a);
+                }
+                None => vacancies -= 1,
+            }
+            pairs.push(pair);
+        }
+        pairs.sort_unstable_by(Pair::better);
+        pairs
+    }
+
+    fn after(&self, at: &Iterate, pairs: &[Pair]) -> Vec<(usize, f64)> {
+        let mut point: Vec<(usize, f64)> = at.support.iter().copied().zip(self.expected(pairs)).collect();
+        let mut gone: Vec<usize> = pairs.iter().filter_map(|p| p.place).collect();
+        gone.sort_unstable_by(|a, b| b.cmp(a));
+        gone.into_iter().for_each(|place| {
+            point.swap_remove(place);
+        });
+        let alone = pairs.len() == 1;
+        point.extend(pairs.iter().map(|p| (p.enters, if alone { self.arrival(p) } else { 0.0 })));
+        point
+    }
+}
+
+/// The `width` units of the budget outside that promise most on their own (`|g_j|` in units of curvature, of a group the
+/// length), ascending.
 pub(super) fn screen(run: &Run, at: &Iterate, gradient: &[f64], width: usize) -> Result<Vec<usize>> {
-    let dim = gradient.len();
-    let mut outside = vec![true; dim];
-    at.support.iter().for_each(|&j| outside[j] = false);
-    run.budget.free.iter().for_each(|&j| outside[j] = false);
-    let count = outside.iter().filter(|o| **o).count();
-    if width >= count {
-        return Ok((0..dim).filter(|&j| outside[j]).collect());
+    let budget = &run.budget;
+    let mut inside = vec![false; gradient.len()];
+    at.support.iter().for_each(|&j| inside[j] = true);
+    let outside = |unit: &usize| budget.members(*unit).all(|j| !inside[j] && !budget.is_free(j));
+    if width >= (0..budget.units()).filter(outside).count() {
+        return Ok((0..budget.units()).filter(outside).collect());
     }
     let units = run.units(at)?;
-    let mut chosen = top_by(dim, width, |j| {
-        let unit = units.map_or(1.0, |u| u[j]);
-        if outside[j] && unit > 0.0 { gradient[j] * gradient[j] / unit } else { 0.0 }
-    });
+    let pull = |j: usize| match units {
+        _ if inside[j] => 0.0,
+        None => gradient[j].abs(),
+        Some(h) if h[j] > 0.0 => gradient[j].abs() / h[j].sqrt(),
+        Some(_) => 0.0,
+    };
+    let mut chosen = budget.top(width, pull);
     chosen.sort_unstable();
     Ok(chosen)
 }

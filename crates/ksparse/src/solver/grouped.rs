@@ -1,10 +1,18 @@
-//! What `auto` does where k counts groups of coordinates.
+//! Groups of coordinates: the quadratic model of leaving and exchanging them, with which `auto` goes its usual way, and
+//! what it does where that model is dear.
 //!
-//! The same ideas as for single coordinates, group by group: swaps by the ladder of GraHTP (`swap.rs`, in units of
-//! curvature where f has them), from zero and from forward selection, then exchanges. For an exchange a group is taken
-//! out, f minimised on the rest, and the groups with the largest gradients there are tried in its place: one gradient
-//! for a group that might leave, and a refit, given up once it cannot win, for each that might replace it. f never
-//! rises.
+//! Then it swaps groups by the ladder of GraHTP (`swap.rs`, in units of curvature where f has them), from zero and from
+//! forward selection, and exchanges them by refits. For an exchange a group is taken out, f minimised on the rest, and
+//! the groups with the largest gradients there are tried in its place: one gradient for a group that might leave, and a
+//! refit, given up once it cannot win, for each that might replace it. f never rises.
+
+mod model;
+mod scores;
+#[cfg(test)]
+mod tests;
+
+pub(super) use model::GroupedModel;
+pub(super) use scores::GroupedScores;
 
 use super::descent::{Descent, descend};
 use super::run::{Iterate, Run};

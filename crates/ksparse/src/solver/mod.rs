@@ -118,12 +118,12 @@ pub trait Solver: Send + Sync {
     ) -> Result<Solution>;
 
     /// Answers for several k (ascending) from one computation: the same as one by one. They are for the first of these
-    /// k; for the others, perhaps all, each k is a computation of its own.
+    /// k; for the others, perhaps all, each k is a computation of its own. `sparsity` is that of all, but for its k.
     fn solve_all(
         &self,
         _objective: &dyn Objective,
         _ks: &[usize],
-        _keep: &[usize],
+        _sparsity: &Sparsity,
         _watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Vec<Solution>> {
         Ok(Vec::new())

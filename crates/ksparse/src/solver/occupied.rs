@@ -21,12 +21,8 @@ pub(super) fn solve(
     start: Option<&Solution>,
     watch: Watch,
 ) -> Option<Result<Solution>> {
-    // Groups name columns by where they are; with them the search is among all.
-    if sparsity.groups.is_some() {
-        return None;
-    }
     let part = Part::of(objective)?;
-    let sparsity = Sparsity { keep: part.within(&sparsity.keep)?, ..sparsity.clone() };
+    let sparsity = part.sparsity(sparsity)?;
     let start = match start {
         Some(start) => Some(Solution { support: part.within(&start.support)?, ..start.clone() }),
         None => None,
@@ -40,11 +36,11 @@ pub(super) fn solve_all(
     solver: &dyn Solver,
     objective: &dyn Objective,
     ks: &[usize],
-    keep: &[usize],
+    sparsity: &Sparsity,
     watch: Watch,
 ) -> Option<Result<Vec<Solution>>> {
     let part = Part::of(objective)?;
-    let found = solver.solve_all(&part.risk(), ks, &part.within(keep)?, &mut part.watched(watch));
+    let found = solver.solve_all(&part.risk(), ks, &part.sparsity(sparsity)?, &mut part.watched(watch));
     Some(found.map(|solutions| solutions.into_iter().map(|solution| part.original(solution)).collect()))
 }
 
@@ -66,6 +62,14 @@ impl<'a> Part<'a> {
 
     fn risk(&self) -> Risk<'_> {
         Risk::of(self.samples.with_design(&*self.occupied.design, &self.free))
+    }
+
+    /// `None` where groups name columns by where they are: then the search is among all.
+    fn sparsity(&self, sparsity: &Sparsity) -> Option<Sparsity> {
+        if sparsity.groups.is_some() {
+            return None;
+        }
+        Some(Sparsity { keep: self.within(&sparsity.keep)?, ..sparsity.clone() })
     }
 
     /// Coordinates as those of the part; `None` if one is not in it.

@@ -7,6 +7,7 @@
 //! `|w_a|` instead knows less and leads elsewhere: where coordinates share one unit (edges of a network) it is as good
 //! on average, and together the two are better than either.
 
+use super::grouped::GroupedModel;
 use super::model::LocalModel;
 use super::run::{Iterate, Run};
 use super::swap::Ranking;
@@ -45,11 +46,11 @@ pub(super) fn prune(
     refit: &InnerOptions,
 ) -> Result<Option<Iterate>> {
     let mut x = run.carry(at, &support);
-    let goal = run.budget.full();
+    let goal = run.budget.k + run.budget.free.len();
     loop {
         let mut restricted = run.objective.restrict(&support)?;
         let (wide, _) = run.minimise(&mut *restricted, support, x, refit)?;
-        let surplus = wide.support.len().saturating_sub(goal);
+        let surplus = run.budget.counted(&wide.support).saturating_sub(run.budget.k);
         if surplus == 0 {
             return Ok(Some(wide));
         }
@@ -80,6 +81,11 @@ fn drop_cheapest(
     let k = at.support.len();
     let mut matrix = Mat::zeros(k, k);
     hessian.matrix(MatrixMut::over(&mut matrix))?;
+    if run.budget.is_grouped() {
+        let mut model = GroupedModel::new(run, at, slope, matrix);
+        let keep = model.drop_cheapest(drops);
+        return Ok((keep.iter().map(|&a| at.support[a]).collect(), keep.iter().map(|&a| model.x[a]).collect()));
+    }
     let mut model = LocalModel::new(run, at, slope, matrix);
     let mut kept = vec![true; k];
     for _ in 0..drops {
@@ -94,11 +100,14 @@ fn drop_cheapest(
 /// The support without its `drops` smallest coordinates after a gradient step, and that point there.
 fn drop_smallest(run: &Run, at: &Iterate, slope: &[f64], drops: usize) -> (Vec<usize>, Vec<f64>) {
     let x: Vec<f64> = at.x.iter().zip(slope).map(|(x, g)| x - g).collect();
-    let mut movable: Vec<usize> = (0..x.len()).filter(|&a| !run.budget.is_free(at.support[a])).collect();
+    let size = |j: usize| at.support.binary_search(&j).map_or(0.0, |a| x[a].abs());
+    let mut movable: Vec<(f64, usize)> =
+        run.budget.units_of(&at.support).into_iter().map(|unit| (run.budget.score(unit, size), unit)).collect();
     // Of equal ones the larger index: ties go to the smaller.
-    movable.sort_by(|&a, &b| x[a].abs().total_cmp(&x[b].abs()).then(b.cmp(&a)));
-    let mut kept = vec![true; x.len()];
-    movable.iter().take(drops).for_each(|&a| kept[a] = false);
-    let keep: Vec<usize> = (0..x.len()).filter(|&a| kept[a]).collect();
+    movable.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    let mut gone: Vec<usize> = movable.iter().take(drops).map(|scored| scored.1).collect();
+    gone.sort_unstable();
+    let stays = |a: &usize| run.budget.unit(at.support[*a]).is_none_or(|unit| gone.binary_search(&unit).is_err());
+    let keep: Vec<usize> = (0..x.len()).filter(stays).collect();
     (keep.iter().map(|&a| at.support[a]).collect(), keep.iter().map(|&a| x[a]).collect())
 }

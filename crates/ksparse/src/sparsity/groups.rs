@@ -128,6 +128,12 @@ impl Units {
         self.starts.len() - 1
     }
 
+    /// The groups these are.
+    pub fn partition(&self) -> Partition {
+        let groups = (0..self.count()).map(|unit| self.members(unit));
+        Partition { groups: groups.filter(|members| members.len() > 1).map(<[usize]>::to_vec).collect() }
+    }
+
     pub fn members(&self, unit: usize) -> &[usize] {
         &self.members[self.starts[unit]..self.starts[unit + 1]]
     }

@@ -290,6 +290,13 @@ pub fn block(hessian: &dyn Hessian, left: &[usize], right: &[usize]) -> Vec<Vec<
     out.chunks(left.len()).map(<[f64]>::to_vec).collect()
 }
 
+/// The blocks of groups with themselves are those of the whole matrix (by `tolerance` of its largest entry).
+pub fn check_own_blocks(what: &str, hessian: &dyn Hessian, groups: &[Vec<usize>], tolerance: f64) {
+    let own = hessian.own_blocks(groups).unwrap();
+    let expected: Vec<f64> = groups.iter().flat_map(|group| block(hessian, group, group).concat()).collect();
+    assert_close(what, &own, &expected, tolerance);
+}
+
 pub fn shuffled(rng: &mut ChaCha8Rng, len: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..len).collect();
     for i in (1..len).rev() {

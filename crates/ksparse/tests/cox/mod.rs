@@ -2,7 +2,7 @@
 
 mod search;
 
-use crate::common::{Table, assert_close, block, gradient, normal, rng};
+use crate::common::{Table, assert_close, block, check_own_blocks, gradient, normal, rng};
 use ksparse::loss::{Cox, JointLoss, Survival, Ties};
 use ksparse::objective::JointRisk;
 use ksparse::restricted::{InnerOptions, minimise};
@@ -230,6 +230,7 @@ fn values_are_those_of_the_definition_and_derivatives_those_of_the_values() {
         assert_close(&what, point.gradient().unwrap(), &slopes, 1e-8);
         let hessian = point.hessian().unwrap().unwrap();
         let whole = block(hessian, &all, &all);
+        check_own_blocks(&what, hessian, &[vec![0, 2], vec![1], vec![3, 4]], 1e-12);
         let mut diagonal = [0.0; 5];
         hessian.diagonal(&mut diagonal).unwrap();
         for j in all {

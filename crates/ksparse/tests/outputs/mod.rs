@@ -1,9 +1,9 @@
 //! Several outputs from the same columns: multinomial regression and least squares of several responses. References,
 //! derivatives, brute force over groups of coefficients, and what must not matter.
 
-use crate::common::{Table, assert_close, block, check_form, gradient, normal, rng};
+use crate::common::{Table, assert_close, block, check_form, check_own_blocks, gradient, normal, rng};
 use ksparse::loss::{JointLoss, Multinomial, Responses};
-use ksparse::objective::JointRisk;
+use ksparse::objective::{JointRisk, Point};
 use ksparse::restricted::{InnerOptions, minimise};
 use ksparse::solver::{self, METHODS, Needs};
 use ksparse::{Auto, Objective, Path, Solution, Solver, SparseRef, Sparsity, Threads};
@@ -139,6 +139,10 @@ fn values_are_those_of_the_definition_and_derivatives_those_of_the_values() {
             assert_close(name, point.gradient().unwrap(), &slopes, 1e-7);
             let hessian = point.hessian().unwrap().unwrap();
             let whole = block(hessian, &all, &all);
+            let rows: Vec<Vec<usize>> =
+                (0..dim / OUTPUTS).map(|j| (j * OUTPUTS..(j + 1) * OUTPUTS).collect()).collect();
+            check_own_blocks(name, hessian, &rows, 1e-12);
+            check_own_blocks(name, hessian, &[vec![0, 4], vec![2, 5, 6, 7], (8..dim).collect()], 1e-12);
             let mut diagonal = vec![0.0; dim];
             hessian.diagonal(&mut diagonal).unwrap();
             let mut restricted = risk.restrict(&all).unwrap();
@@ -259,7 +263,37 @@ fn threads_change_no_bit_and_paths_never_rise() {
             }
         }
         assert!(fits[0].windows(2).all(|pair| pair[1].value <= pair[0].value), "{name}");
+        let alone = Auto::default().fit(&risk, &Sparsity::new(3).in_groups(risk.groups())).unwrap();
+        assert_eq!(
+            (&alone.support, alone.value.to_bits()),
+            (&fits[0][3].support, fits[0][3].value.to_bits()),
+            "{name}"
+        );
         assert_eq!(risk.models(&fits[0][2])[0].support, [1, 28], "{name}");
+    }
+}
+
+/// f over some rows of coefficients is f with the others at 0.
+#[test]
+fn a_narrowed_risk_is_the_risk_on_its_rows() {
+    let data = Data::new(40, 7, 52);
+    for name in NAMES {
+        let risk = data.risk(name).with_intercept();
+        let rows = [0, 2, 3, 6, 7];
+        let listed: Vec<usize> = rows.iter().flat_map(|row| row * OUTPUTS..(row + 1) * OUTPUTS).collect();
+        assert!(risk.narrowed(&listed[1..]).unwrap().is_none(), "{name}: half a row");
+        let part = risk.narrowed(&listed).unwrap().unwrap();
+        assert_eq!(part.dim(), listed.len());
+        assert_eq!(part.free().iter().map(|&place| listed[place]).collect::<Vec<usize>>(), risk.free());
+        let rng = &mut rng(53);
+        let (all, x): (Vec<usize>, Vec<f64>) = (0..listed.len()).map(|place| (place, normal(rng))).unzip();
+        let (small, whole) =
+            (part.at(SparseRef::new(&all, &x)).unwrap(), risk.at(SparseRef::new(&listed, &x)).unwrap());
+        assert_close(name, &[small.value()], &[whole.value()], 1e-13);
+        let slopes: Vec<f64> = listed.iter().map(|&j| whole.gradient().unwrap()[j]).collect();
+        assert_close(name, small.gradient().unwrap(), &slopes, 1e-12);
+        let bends = |point: &dyn Point, list: &[usize]| block(point.hessian().unwrap().unwrap(), list, list).concat();
+        assert_close(name, &bends(&*small, &all), &bends(&*whole, &listed), 1e-12);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Derivatives, by differences: of risks, on supports, along lines.
 
 use super::problems;
-use crate::common::{self, assert_close, block, close, gradient, normals, rng};
+use crate::common::{self, assert_close, block, check_own_blocks, close, gradient, normals, rng};
 use ksparse::restricted::Restricted;
 use ksparse::{MatrixMut, Objective, SparseRef};
 
@@ -50,6 +50,8 @@ fn risks_have_the_derivatives_they_report() {
         assert!(risk.profile().hessian.is_some(), "{name}: the Hessian has its price");
         let majorant = risk.majorant().unwrap().unwrap();
         assert!(diagonal.iter().zip(&majorant).all(|(d, m)| *d <= m * (1.0 + 1e-12)), "{name}: majorant");
+        let groups: Vec<Vec<usize>> = vec![vec![4], vec![0, 3], vec![dim - 1, 1], (5..dim - 1).collect()];
+        check_own_blocks(&name, hessian, &groups, 1e-12);
         let (left, right) = ([4, 0, dim - 1], [3, dim - 1, 0, 4, 8]);
         let block = block(hessian, &left, &right);
         for (b, &j) in right.iter().enumerate() {

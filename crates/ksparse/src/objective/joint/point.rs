@@ -4,6 +4,7 @@ use super::JointRisk;
 use crate::error::Result;
 use crate::linalg::MatrixMut;
 use crate::loss::JointPoint;
+use crate::objective::point::by_blocks;
 use crate::objective::{Hessian, Objective, Point};
 use crate::sparsity::SparseRef;
 use crate::threads::worth_splitting;
@@ -104,6 +105,25 @@ impl AtPoint<'_> {
     }
 }
 
+impl AtPoint<'_> {
+    /// The weighted products of some columns with others.
+    fn cross(&self, left: &[usize], right: &[usize], weights: &[f64]) -> Mat<f64> {
+        let design = &*self.risk.design;
+        let mut part = Mat::zeros(left.len(), right.len());
+        if left.len() == 1 && right.iter().copied().eq(0..design.ncols()) {
+            // A whole row: one pass over the data.
+            let (mut column, mut row) = (vec![0.0; weights.len()], vec![0.0; right.len()]);
+            design.mul(SparseRef::new(left, &[1.0]), &mut column);
+            column.iter_mut().zip(weights).for_each(|(x, w)| *x *= w);
+            design.tmul(&column, &mut row);
+            row.into_iter().enumerate().for_each(|(b, v)| part[(0, b)] = v);
+        } else {
+            design.cross(left, right, weights, MatrixMut::over(&mut part));
+        }
+        part
+    }
+}
+
 impl Hessian for AtPoint<'_> {
     fn diagonal(&self, out: &mut [f64]) -> Result<()> {
         let outputs = self.risk.outputs();
@@ -135,27 +155,23 @@ impl Hessian for AtPoint<'_> {
     fn block(&self, left: &[usize], right: &[usize], mut out: MatrixMut<'_>) -> Result<()> {
         let outputs = self.risk.outputs();
         out.fill(0.0);
+        // What one output has to do with another is the same the other way round where both lists are of whole rows.
+        let whole = is_of_rows(left, outputs) && is_of_rows(right, outputs);
         for c in 0..outputs {
-            let (rows, left) = of_output(left, c, outputs);
-            for d in 0..outputs {
+            for d in 0..if whole { c + 1 } else { outputs } {
                 let Some((sign, weights)) = self.loss.weights(c, d) else { continue };
-                let (columns, right) = of_output(right, d, outputs);
+                let ((rows, left), (columns, right)) = (of_output(left, c, outputs), of_output(right, d, outputs));
                 if left.is_empty() || right.is_empty() {
                     continue;
                 }
-                let mut part = Mat::zeros(left.len(), right.len());
-                if left.len() == 1 && right.iter().copied().eq(0..self.risk.design.ncols()) {
-                    // A whole row: one pass over the data.
-                    let (mut column, mut row) = (vec![0.0; weights.len()], vec![0.0; right.len()]);
-                    self.risk.design.mul(SparseRef::new(&left, &[1.0]), &mut column);
-                    column.iter_mut().zip(&*weights).for_each(|(x, w)| *x *= w);
-                    self.risk.design.tmul(&column, &mut row);
-                    row.into_iter().enumerate().for_each(|(b, v)| part[(0, b)] = v);
-                } else {
-                    self.risk.design.cross(&left, &right, &weights, MatrixMut::over(&mut part));
-                }
+                let part = self.cross(&left, &right, &weights);
                 for (b, &column) in columns.iter().enumerate() {
-                    rows.iter().enumerate().for_each(|(a, &row)| out[(row, column)] = sign * part[(a, b)]);
+                    for (a, &row) in rows.iter().enumerate() {
+                        out[(row, column)] = sign * part[(a, b)];
+                        if whole {
+                            out[(row - c + d, column - d + c)] = sign * part[(a, b)];
+                        }
+                    }
                 }
             }
         }
@@ -172,6 +188,37 @@ impl Hessian for AtPoint<'_> {
         }
         self.risk.design.health()
     }
+
+    fn own_blocks(&self, groups: &[Vec<usize>]) -> Result<Vec<f64>> {
+        let outputs = self.risk.outputs();
+        let columns: Vec<usize> = groups.iter().filter_map(|group| group.first().map(|at| at / outputs)).collect();
+        let rows = groups.iter().all(|group| group.len() == outputs && is_of_rows(group, outputs));
+        if !rows || self.loss.rank() > 0 {
+            return by_blocks(self, groups);
+        }
+        // A pass over the columns for every pair of outputs.
+        let mut out = vec![0.0; groups.len() * outputs * outputs];
+        let mut squares = vec![0.0; columns.len()];
+        for c in 0..outputs {
+            for d in 0..=c {
+                let Some((sign, weights)) = self.loss.weights(c, d) else { continue };
+                self.risk.design.squares_at(&weights, &columns, &mut squares);
+                for ((own, square), group) in out.chunks_mut(outputs * outputs).zip(&squares).zip(groups) {
+                    let ridge = if c == d { self.risk.ridge_at(group[c]) } else { 0.0 };
+                    own[c * outputs + d] = sign * square + ridge;
+                    own[d * outputs + c] = sign * square + ridge;
+                }
+            }
+        }
+        self.risk.design.health()?;
+        Ok(out)
+    }
+}
+
+/// Whether some coordinates are all outputs of one column after the other.
+pub(super) fn is_of_rows(coordinates: &[usize], outputs: usize) -> bool {
+    let mut rows = coordinates.chunks(outputs);
+    rows.all(|row| row.iter().copied().eq(row[0] / outputs * outputs..(row[0] / outputs + 1) * outputs))
 }
 
 /// Of some coordinates those of an output: their places in the list, and their columns.

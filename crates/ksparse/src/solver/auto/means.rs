@@ -37,7 +37,7 @@ pub(super) struct Means {
 
 impl Means {
     pub fn new(plan: &Plan, run: &Run) -> Self {
-        let k = run.budget.k + run.budget.free.len();
+        let k = run.budget.full();
         let profile = run.objective.profile();
         let gradient = profile.gradient;
         let budget = (plan.affordable * gradient).max(plan.affordable_work);
@@ -46,7 +46,7 @@ impl Means {
         let every_pair = k_f * p <= plan.pairs && k_f * k_f * gradient <= plan.small;
         let small = k_f * gradient <= plan.small;
         let affordable = |extra: &usize| {
-            let wide = k + extra;
+            let wide = run.budget.most(run.budget.k + extra);
             profile.hessian.is_some_and(|cost| cost.of(wide, wide) + (wide as f64).powi(3) / 6.0 <= budget)
         };
         // A quadratic f is explored well enough by exact exchanges.
@@ -59,7 +59,8 @@ impl Means {
         let leaps = [Some(leap(plan.long_leap)), between, Some(short_leap)];
         let leaps: Vec<usize> = leaps.into_iter().flatten().filter(affordable).collect();
         // The last look takes as many candidates as its share of the budget pays for.
-        let one = profile.hessian.map_or(f64::INFINITY, |cost| cost.of(k, 1)) + (k * k) as f64 / 6.0;
+        let size = (k - run.budget.free.len()) as f64 / run.budget.k.max(1) as f64;
+        let one = size * (profile.hessian.map_or(f64::INFINITY, |cost| cost.of(k, 1)) + (k * k) as f64 / 6.0);
         let without_data = profile.hessian.is_some_and(|cost| cost.column == 0.0);
         let table = k_f * k_f * (k_f + around(plan.table_narrow, k, plan.candidates_more) as f64);
         Self {
@@ -67,7 +68,7 @@ impl Means {
             has_hessian: profile.hessian.is_some(),
             second_order: !leaps.is_empty(),
             model_alone: without_data && p > plan.few_entries,
-            table: !profile.quadratic && table <= plan.table_work,
+            table: !run.budget.is_grouped() && !profile.quadratic && table <= plan.table_work,
             leaps,
             short_leap,
             drop: if without_data { Drop::Smallest } else { Drop::Cheapest },
@@ -87,7 +88,7 @@ impl Means {
             forward: k_f * gradient <= plan.forward_work,
             blocks,
             backward: small && p.powi(3) <= plan.small,
-            each_coordinate: every_pair && k_f * p * gradient <= plan.small,
+            each_coordinate: !run.budget.is_grouped() && every_pair && k_f * p * gradient <= plan.small,
         }
     }
 
