@@ -29,8 +29,8 @@ impl WithSimd for Softmax<'_, '_> {
         // All rows in one go: few classes would leave most places beside each other empty.
         let (groups, tail) = self.rows.as_chunks_mut::<WIDTH>();
         for group in groups {
-            for l in 0..WIDTH {
-                group[l] = exp_of_negative(group[l]);
+            for z in group {
+                *z = exp_of_negative(*z);
             }
         }
         tail.iter_mut().for_each(|z| *z = exp_of_negative(*z));

@@ -6,7 +6,7 @@
 //! in one pass over the data, and looked up again at the end.
 
 use super::exchange::{Reach, polish, screen};
-use super::ladder::{Landscape, Place, Start};
+use super::landscape::{Landscape, Place, Start};
 use super::plan::Plan;
 use super::prune::{Drop, prune};
 use super::run::{Iterate, Run, union};
@@ -22,6 +22,9 @@ use std::sync::Arc;
 
 /// What a step costs whatever its size: lists, vectors, calls; some thirty microseconds.
 const OVERHEAD: f64 = 1e5;
+
+/// And a refit with one newcomer: ten microseconds.
+const PROBE: f64 = 3e4;
 
 /// The work of one step (a newcomer, an exchange) among some coordinates: a gradient and the curvatures, the pairs, a
 /// refit. Samples are counted by what a column costs, `size` coordinates make what k counts.
@@ -106,7 +109,7 @@ impl Landscape for Curved<'_> {
     where
         Self: 's;
 
-    fn coordinates(&self) -> &[usize] {
+    fn units(&self) -> &[usize] {
         &self.units
     }
 
@@ -130,6 +133,10 @@ impl Landscape for Curved<'_> {
 
     fn leaps(&self) -> f64 {
         self.plan.leaps
+    }
+
+    fn probes(&self) -> usize {
+        if self.whole.profile().quadratic { 0 } else { self.plan.probes as usize }
     }
 
     fn narrowed(&self, units: Vec<usize>) -> Result<Self> {
@@ -222,6 +229,29 @@ impl Place for Bend<'_> {
         })?;
         self.at = at;
         self.work += land.step(k);
+        Ok(())
+    }
+
+    fn probe(&mut self, count: usize) -> Result<()> {
+        let (land, k) = (self.land, self.support().len() + 1);
+        let (tried, _) = land.run(k, |run| {
+            let units = screen(run, &self.at, run.gradient(&self.at)?, count)?;
+            let mut best = self.at.clone();
+            for &unit in &units {
+                let support = run.budget.with(&self.at.support, unit);
+                let x = run.carry(&self.at, &support);
+                // None is given up on the way: what Newton's method still expects to gain is the model's word too.
+                let next = run.try_refit(support, x, &land.refit())?.0;
+                if next.value < best.value {
+                    best = next;
+                }
+            }
+            self.at = best;
+            Ok(units.len())
+        })?;
+        let profile = land.objective().profile();
+        let rows = profile.gradient / land.objective().dim().max(1) as f64;
+        self.work += land.step(k) + tried as f64 * (PROBE + 10.0 * rows * land.size * k as f64);
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! Answers for all k from one search (`ladder.rs`), where local searches are cheap.
 
 use super::curved::{self, Curved};
-use super::ladder::{FLIGHTS, Ladder, Landscape};
+use super::ladder::{FLIGHTS, Ladder};
+use super::landscape::Landscape;
 use super::plan::Plan;
 use super::run::{Iterate, Run, union};
 use super::wide::Space;

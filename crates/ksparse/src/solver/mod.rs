@@ -43,6 +43,7 @@ mod grasp;
 mod grouped;
 mod grow;
 mod ladder;
+mod landscape;
 mod model;
 mod model_search;
 mod occupied;

@@ -122,6 +122,10 @@ table! {
     patience = 6.0;
     /// ...and one more for so many coordinates, up to five times as many.
     patience_columns = 5.0;
+    /// Newcomers that are tried by refits where f is not quadratic...
+    probes = 100.0;
+    /// ...beside answers of so many members at most.
+    probed_rungs = 4.0;
     /// Precision of refits where f is not quadratic.
     curved_refit = 1e-3;
     /// Candidates of a working set for each member.

@@ -20,7 +20,7 @@ mod space;
 
 pub(super) use space::Space;
 
-use super::ladder::{Landscape, Place, Start};
+use super::landscape::{Landscape, Place, Start};
 use crate::error::Result;
 use crate::kernels::{axpy, axpy4, highest_newcomer};
 
@@ -43,7 +43,7 @@ impl Landscape for Space<'_> {
     where
         Self: 's;
 
-    fn coordinates(&self) -> &[usize] {
+    fn units(&self) -> &[usize] {
         &self.coordinates
     }
 
@@ -89,6 +89,10 @@ impl Landscape for Space<'_> {
 
     fn leaps(&self) -> f64 {
         0.0
+    }
+
+    fn probes(&self) -> usize {
+        0
     }
 
     fn narrowed(&self, coordinates: Vec<usize>) -> Result<Self> {
@@ -314,6 +318,11 @@ impl Place for Wide<'_> {
 
     fn widen(&mut self, more: usize) -> Result<()> {
         self.grow(self.support.len() - self.free + more)
+    }
+
+    /// Scores are exact.
+    fn probe(&mut self, _count: usize) -> Result<()> {
+        self.widen(1)
     }
 
     fn settle(&mut self, k: usize) -> Result<()> {
