@@ -211,8 +211,8 @@ fn every_branch_of_the_default_solver_can_be_forced() {
     }
 }
 
-/// Where classes are well separated f is far from its quadratic model, and the best partner of the best column may stand
-/// hundreds of places back by it.
+/// Where classes are well separated f is far from its quadratic model, and the best partner of the best column may
+/// stand hundreds of places back by it.
 #[test]
 fn the_best_partner_is_found_where_classes_are_well_separated() {
     // Of twelve such problems the two on which the model's word alone ends at two and three times that f.

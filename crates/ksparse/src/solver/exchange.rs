@@ -319,8 +319,8 @@ impl Proposals for Scores {
     }
 }
 
-/// The `width` units of the budget outside that promise most on their own (`|g_j|` in units of curvature, of a group the
-/// length), ascending.
+/// The `width` units of the budget outside that promise most on their own (`|g_j|` in units of curvature, of a group
+/// the length), ascending.
 pub(super) fn screen(run: &Run, at: &Iterate, gradient: &[f64], width: usize) -> Result<Vec<usize>> {
     let budget = &run.budget;
     let mut inside = vec![false; gradient.len()];
