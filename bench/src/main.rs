@@ -10,6 +10,7 @@
 //! graphs  <dir> [--quick] [<interpreter>]                            networks: minimisers, a fit, paths, a large fit
 //! search  genes <folder> <best-known.csv> <effort> <threads>         f beside the best that anything has found
 //! search  simulated <every which problem> <threads>                  f beside greedy methods, and more effort
+//! search  signs <trials> <threads>                                    sparse vectors of +-1 from few products
 //! ablation <threads> [<folder>]                                      every number of the default solver, changed
 //! ```
 //!
@@ -70,6 +71,7 @@ fn dispatch(words: &[&str]) -> Outcome {
             search::genes(Path::new(folder), Path::new(known), effort.parse()?, threads.parse()?)
         }
         ["search", "simulated", share, threads] => search::simulated(share.parse()?, threads.parse()?),
+        ["search", "signs", trials, threads] => search::signs(trials.parse()?, threads.parse()?),
         ["ablation", threads, folder @ ..] => ablation::ablation(folder.first().map(Path::new), threads.parse()?),
         ["memory", dir, solver] => fit::memory(Path::new(dir), solver),
         _ => {

@@ -3,7 +3,8 @@
 //! `genes` fits every k up to 20 on six sets of gene expression and mass spectra and compares f with the best that
 //! anything has found, which `best-known.csv` remembers: a run with a large effort lowers it. `simulated` draws the
 //! regression problems of Hastie, Tibshirani and Tibshirani (2020), compares with greedy methods at every k up to 30,
-//! and says how often ten times the effort finds lower still.
+//! and says how often ten times the effort finds lower still. `signs` recovers sparse vectors of +-1 from few products
+//! with Gaussian rows: up to how many non-zeros?
 
 use crate::Outcome;
 use ksparse::design::{Dense, Design, Scaled};
@@ -150,6 +151,46 @@ pub fn simulated(share: usize, threads: usize) -> Outcome {
             sets.len(),
             lower.len()
         );
+    }
+    Ok(())
+}
+
+/// Rows and columns of `signs`.
+const PRODUCTS: (usize, usize) = (200, 1000);
+/// The numbers of non-zeros.
+const COUNTS: [usize; 6] = [40, 44, 46, 48, 50, 52];
+
+/// How many of so many vectors of +-1 come back exactly, by the number of their non-zeros.
+pub fn signs(trials: u64, threads: usize) -> Outcome {
+    println!("| non-zeros | recovered by auto | by grasp | auto, seconds |\n|---|---|---|---|");
+    for count in COUNTS {
+        let once = |seed: u64| -> Outcome<(bool, bool, f64)> {
+            let ((n, p), rng) = (PRODUCTS, &mut ChaCha8Rng::seed_from_u64(1000 * seed + count as u64));
+            let columns: Vec<f64> = (0..n * p).map(|_| normal(rng)).collect();
+            let mut support: Vec<usize> = (0..p).collect();
+            (0..count).for_each(|i| support.swap(i, rng.random_range(i..p)));
+            support.truncate(count);
+            support.sort_unstable();
+            let signs: Vec<f64> = support.iter().map(|_| if rng.random() { 1.0 } else { -1.0 }).collect();
+            let x = Dense::from_columns(n, p, columns)?;
+            let mut target = vec![0.0; n];
+            x.mul(ksparse::SparseRef::new(&support, &signs), &mut target);
+            let risk = Risk::new(&x, &target, Squared::default())?;
+            let recovers = |solver: &dyn Solver| -> Outcome<bool> {
+                Ok(solver.fit(&risk, &Sparsity::new(count))?.support == support)
+            };
+            let started = Instant::now();
+            let auto = recovers(&Auto::default())?;
+            let seconds = started.elapsed().as_secs_f64();
+            Ok((auto, recovers(&Grasp::default())?, seconds))
+        };
+        let seeds: Vec<u64> = (0..trials).collect();
+        let all: Vec<Outcome<_>> =
+            Threads::new(threads)?.run(|| seeds.into_par_iter().with_max_len(1).map(once).collect());
+        let all: Vec<(bool, bool, f64)> = all.into_iter().collect::<Outcome<_>>()?;
+        let share = |of: fn(&(bool, bool, f64)) -> bool| all.iter().filter(|one| of(one)).count();
+        let seconds = all.iter().map(|one| one.2).sum::<f64>() / trials.max(1) as f64;
+        println!("| {count} | {} of {trials} | {} | {seconds:.2} |", share(|one| one.0), share(|one| one.1));
     }
     Ok(())
 }
