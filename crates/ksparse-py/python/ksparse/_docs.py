@@ -49,7 +49,7 @@ penalty_factors : array-like or dict, default=None
 groups : array-like or None, default=None
     Columns that are in or out together, of which k then counts the groups: a label for every column, or lists of
     columns by number or name (columns in none stand alone). Solvers that take groups: 'auto', 'exact', 'grahtp',
-    'fgrahtp', 'htp', 'iht', 'grasp', 'fbs', 'foba', 'diht', 'sdiht'.
+    'fgrahtp', 'htp', 'iht', 'grasp', 'fbs', 'foba', 'svrght', 'diht', 'sdiht'.
 nonnegative : bool, default=False
     No coefficient below 0 (the intercept may be). With the solver 'auto'.
 bounds : pair, dict or None, default=None
