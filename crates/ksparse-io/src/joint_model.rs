@@ -14,7 +14,7 @@
 
 use crate::categories::{self, Category, WordColumns};
 use crate::labels::Labels;
-use crate::model::ModelError;
+use crate::model::{self, ModelError};
 use ksparse::LinearModel;
 use ksparse::loss::{self, Baseline};
 use serde::{Deserialize, Serialize};
@@ -147,24 +147,12 @@ impl JointModel {
 
     /// Reads the text of a model file.
     pub fn from_json(text: &str) -> Result<Self, ModelError> {
-        let corrupt = |error: serde_json::Error| ModelError::NotAModel(error.to_string());
-        let head: serde_json::Value = serde_json::from_str(text).map_err(corrupt)?;
-        match head.get("version").and_then(serde_json::Value::as_u64) {
-            Some(version) if version > u64::from(VERSION) => return Err(ModelError::Newer(version)),
-            Some(1..) => {}
-            _ => return Err(ModelError::Damaged("its version is missing".to_string())),
-        }
-        let model: Self = serde_json::from_str(text).map_err(|error| ModelError::Damaged(error.to_string()))?;
-        model.validate().map_err(ModelError::Damaged)?;
-        Ok(model)
+        model::read(text, FORMAT, VERSION, Self::validate)
     }
 
     /// The text of a model file, ending in a newline.
     pub fn to_json(&self) -> String {
-        // Neither a map with keys that are no text nor a writer that may fail is involved.
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+        model::written(self)
     }
 
     /// The outputs as the library knows them.
@@ -194,12 +182,7 @@ impl JointModel {
         if let Some(row) = self.coefficients.iter().find(|row| row.values.len() != count) {
             return Err(format!("column {} has {} coefficients for {count} outputs", row.column, row.values.len()));
         }
-        if let Some(pair) = self.coefficients.windows(2).find(|pair| pair[0].column >= pair[1].column) {
-            return Err(format!("column {} comes after column {}", pair[1].column, pair[0].column));
-        }
-        if let Some(last) = self.coefficients.last().filter(|last| last.column >= self.p) {
-            return Err(format!("column {} of {} columns", last.column, self.p));
-        }
+        model::check_columns(self.coefficients.iter().map(|row| row.column), self.p)?;
         if self.loss == "ordinal" {
             let part = self.ordinal.as_ref().ok_or("its cut points are missing")?;
             let ascend = part.thresholds.windows(2).all(|pair| pair[0] < pair[1]);

@@ -19,7 +19,9 @@ use crate::categories::{self, Category, WordColumns};
 use crate::labels::Labels;
 use ksparse::LinearModel;
 use ksparse::loss::{self, Loss, TargetKind};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::HashSet;
 
 /// What stands in the field `format`.
@@ -121,7 +123,7 @@ impl LossSpec {
 struct LossFields {
     name: String,
     #[serde(flatten)]
-    rest: serde_json::Map<String, serde_json::Value>,
+    rest: serde_json::Map<String, Value>,
 }
 
 impl TryFrom<LossFields> for LossSpec {
@@ -151,8 +153,13 @@ pub enum ModelError {
     #[error("not a ksparse model: {0}; give a model file that ksparse has written")]
     NotAModel(String),
     /// A later version of this library wrote it.
-    #[error("a model of version {0}, but this ksparse reads versions up to {VERSION}: update ksparse")]
-    Newer(u64),
+    #[error("a model of version {found}, but this ksparse reads versions up to {latest}: update ksparse")]
+    Newer {
+        /// The version of the file.
+        found: u64,
+        /// The latest that can be read.
+        latest: u32,
+    },
     /// It contradicts itself.
     #[error("a damaged ksparse model: {0}; fit it again")]
     Damaged(String),
@@ -161,29 +168,12 @@ pub enum ModelError {
 impl Model {
     /// Reads the text of a model file.
     pub fn from_json(text: &str) -> Result<Self, ModelError> {
-        let corrupt = |error: serde_json::Error| ModelError::NotAModel(error.to_string());
-        // The head first: a newer version may lack fields that are needed below.
-        let head: serde_json::Value = serde_json::from_str(text).map_err(corrupt)?;
-        if head.get("format").and_then(|format| format.as_str()) != Some(FORMAT) {
-            return Err(ModelError::NotAModel(format!("there is no \"format\": \"{FORMAT}\" in it")));
-        }
-        match head.get("version").and_then(serde_json::Value::as_u64) {
-            Some(version) if version > u64::from(VERSION) => return Err(ModelError::Newer(version)),
-            Some(1..) => {}
-            _ => return Err(ModelError::Damaged("its version is missing".to_string())),
-        }
-        // From the text again, not from the value: errors then name line and column.
-        let model: Self = serde_json::from_str(text).map_err(|error| ModelError::Damaged(error.to_string()))?;
-        model.validate().map_err(ModelError::Damaged)?;
-        Ok(model)
+        read(text, FORMAT, VERSION, Self::validate)
     }
 
     /// The text of a model file, ending in a newline.
     pub fn to_json(&self) -> String {
-        // Neither a map with keys that are no text nor a writer that may fail is involved.
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+        written(self)
     }
 
     /// The coefficients as the library knows them.
@@ -207,20 +197,59 @@ impl Model {
         if loss.target() == TargetKind::Sign {
             self.labels.as_ref().ok_or("its loss has labels, and they are missing")?;
         }
-        if let Some(pair) = self.coefficients.windows(2).find(|pair| pair[0].column >= pair[1].column) {
-            return Err(format!("column {} comes after column {}", pair[1].column, pair[0].column));
-        }
         let mut names = HashSet::new();
         if let Some(name) =
             self.coefficients.iter().filter_map(|c| c.feature.as_ref()).find(|name| !names.insert(*name))
         {
             return Err(format!("two coefficients are of a column `{name}`"));
         }
-        match self.coefficients.last() {
-            Some(last) if last.column >= self.p => Err(format!("column {} of {} columns", last.column, self.p)),
-            _ => Ok(()),
-        }
+        check_columns(self.coefficients.iter().map(|c| c.column), self.p)
     }
+}
+
+/// Reads a model of any kind: its head first, since a newer version may lack fields that are needed after it.
+pub(crate) fn read<M: DeserializeOwned>(
+    text: &str,
+    format: &str,
+    latest: u32,
+    validate: impl Fn(&M) -> Result<(), String>,
+) -> Result<M, ModelError> {
+    let head: Value = serde_json::from_str(text).map_err(|error| ModelError::NotAModel(error.to_string()))?;
+    if head.get("format").and_then(Value::as_str) != Some(format) {
+        return Err(ModelError::NotAModel(format!("there is no \"format\": \"{format}\" in it")));
+    }
+    match head.get("version").and_then(Value::as_u64) {
+        Some(found) if found > u64::from(latest) => return Err(ModelError::Newer { found, latest }),
+        Some(1..) => {}
+        _ => return Err(ModelError::Damaged("its version is missing".to_string())),
+    }
+    // From the text again, not from the value: errors then name line and column.
+    let model: M = serde_json::from_str(text).map_err(|error| ModelError::Damaged(error.to_string()))?;
+    validate(&model).map_err(ModelError::Damaged)?;
+    Ok(model)
+}
+
+/// The text of a model of any kind.
+pub(crate) fn written(model: &impl Serialize) -> String {
+    // Neither a map with keys that are no text nor a writer that may fail is involved.
+    let mut text = serde_json::to_string_pretty(model).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// Columns ascend and are among `p`.
+pub(crate) fn check_columns(columns: impl Iterator<Item = usize>, p: usize) -> Result<(), String> {
+    let mut before = None;
+    for column in columns {
+        if let Some(before) = before.filter(|before| *before >= column) {
+            return Err(format!("column {column} comes after column {before}"));
+        }
+        if column >= p {
+            return Err(format!("column {column} of {p} columns"));
+        }
+        before = Some(column);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -145,7 +145,8 @@ impl Budget {
 
     /// `Err` where k counts groups of several coordinates, for solvers that move single ones.
     pub fn single(&self, solver: &'static str) -> Result<()> {
-        let need = "k to count single coordinates, not groups: take auto, exact, grahtp, grasp, fbs, foba or diht";
+        let need =
+            "k to count single coordinates, not groups: take auto, exact, grahtp, grasp, fbs, foba, diht or svrght";
         if self.units.is_none() { Ok(()) } else { Err(Error::Unsupported { solver, need }) }
     }
 

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Those that know groups.
-const GROUPED: [&str; 11] =
-    ["auto", "exact", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba", "diht", "sdiht"];
+const GROUPED: [&str; 12] =
+    ["auto", "exact", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs", "foba", "svrght", "diht", "sdiht"];
 
 fn loss(name: &str) -> Box<dyn Loss> {
     FAMILIES.iter().find(|family| family.name == name).unwrap().build(None).unwrap()
@@ -158,7 +158,7 @@ fn a_kept_coordinate_belongs_to_no_group() {
     let problem = Problem::new(Table::gaussian(rng, 60, 9, 0.3), loss("squared"), 4, 1.0, rng);
     let risk = problem.risk();
     let groups = Partition::of_labels(&[0, 0, 0, 1, 1, 1, 2, 2, 2]);
-    for name in ["auto", "grahtp", "fbs", "foba", "grasp"] {
+    for name in ["auto", "grahtp", "fbs", "foba", "grasp", "svrght"] {
         let found = fit(name, &risk, &Sparsity::new(1).keep([4]).in_groups(groups.clone()));
         let rest: Vec<usize> = found.support.iter().copied().filter(|&j| j != 4).collect();
         let whole = [vec![0, 1, 2], vec![3, 5], vec![6, 7, 8]];

@@ -74,14 +74,6 @@ class SparseSVC(SparseClassifier, Fit):
     with ``l(m) = max(0, 1 - m)^2 / 2`` (squared hinge) or ``l(m) = max(0, 1 - m)`` (hinge). Three classes and more: one
     against the rest, each class with k coefficients of its own.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
     Examples
     --------
     >>> from ksparse import SparseSVC, datasets
@@ -107,14 +99,6 @@ class SparseHuberClassifier(SparseClassifier, Fit):
 
     with ``l(m)`` = 0 for m >= 1, ``1 - m - gamma / 2`` for m < 1 - gamma, and ``(1 - m)^2 / (2 gamma)`` between. Three
     classes and more: one against the rest, each class with k coefficients of its own.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
 
     Examples
     --------

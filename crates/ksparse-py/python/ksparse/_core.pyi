@@ -164,7 +164,7 @@ class Comparison(TypedDict):
     rule: str
     resamples: int
 
-class Chosen(TypedDict):
+class Compared(TypedDict):
     k: int
     alpha: float
     select_alpha: float
@@ -177,21 +177,11 @@ class Chosen(TypedDict):
     scores: Floats
     splits: Indices
     edges: list[str]
+
+class Chosen(Compared):
     predictors: list[Predictor]
 
-class JointChosen(TypedDict):
-    k: int
-    alpha: float
-    select_alpha: float
-    index: int
-    ks: Indices
-    alphas: Floats
-    select_alphas: Floats
-    mean: Floats
-    std_error: Floats
-    scores: Floats
-    splits: Indices
-    edges: list[str]
+class JointChosen(Compared):
     predictors: list[JointModel]
 
 class Choice(TypedDict):

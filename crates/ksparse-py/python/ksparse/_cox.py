@@ -219,10 +219,6 @@ class SparseCoxRegression(_Cox, JointFit):
     where j runs over those at risk when i has its event: minus the mean partial log-likelihood. There is no intercept:
     the baseline hazard takes it up.
 
-    Parameters
-    ----------
-    {parameters}
-
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
@@ -233,7 +229,6 @@ class SparseCoxRegression(_Cox, JointFit):
         The times of events.
     strata_ : ndarray or None
         The labels of the strata.
-    {attributes}
 
     Examples
     --------
@@ -257,10 +252,6 @@ class SparseCoxRegressionCV(JointCrossValidated, _Cox):
 
     The objective is that of `SparseCoxRegression`.
 
-    Parameters
-    ----------
-    {parameters}
-
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
@@ -271,5 +262,4 @@ class SparseCoxRegressionCV(JointCrossValidated, _Cox):
         The times of events.
     strata_ : ndarray or None
         The labels of the strata.
-    {attributes}
     """

@@ -18,14 +18,6 @@ class SparseLinearRegressionCV(CrossValidated, SparseRegression):  # type: ignor
     The objective is that of `SparseLinearRegression`. Without arguments, k and two ridges are chosen: one
     under which the columns are selected, one under which their coefficients are fitted, from ranges that suit the data.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
     Examples
     --------
     >>> from ksparse import SparseLinearRegressionCV, datasets
@@ -48,14 +40,6 @@ class SparseLogisticRegressionCV(Probabilities, CrossValidated, SparseClassifier
     under which the columns are selected, one under which their coefficients are fitted, from ranges that suit the
     data. With three classes and more, one choice is made for all of them.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
     Examples
     --------
     >>> from ksparse import SparseLogisticRegressionCV, datasets
@@ -75,14 +59,6 @@ class SparseSVCCV(CrossValidated, SparseClassifier):  # type: ignore[misc]
     """A linear support vector machine with at most k coefficients, k and the ridges chosen by cross-validation.
 
     The objective is that of `SparseSVC`; see `SparseLogisticRegressionCV` for the choice.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
     """
 
     loss: str = "squared_hinge"
@@ -98,14 +74,6 @@ class SparseHuberClassifierCV(CrossValidated, SparseClassifier):  # type: ignore
     cross-validation.
 
     The objective is that of `SparseHuberClassifier`; see `SparseLogisticRegressionCV` for the choice.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
     """
 
     gamma: float = 0.25

@@ -49,7 +49,7 @@ penalty_factors : array-like or dict, default=None
 groups : array-like or None, default=None
     Columns that are in or out together, of which k then counts the groups: a label for every column, or lists of
     columns by number or name (columns in none stand alone). Solvers that take groups: 'auto', 'exact', 'grahtp',
-    'fgrahtp', 'htp', 'iht', 'grasp', 'fbs', 'foba', 'diht', 'sdiht'.
+    'fgrahtp', 'htp', 'iht', 'grasp', 'fbs', 'foba', 'svrght', 'diht', 'sdiht'.
 nonnegative : bool, default=False
     No coefficient below 0 (the intercept may be). With the solver 'auto'.
 bounds : pair, dict or None, default=None
@@ -248,14 +248,10 @@ def _joint_choice() -> list[str]:
 
 
 def documented(cls: Class) -> Class:
-    """Fills {parameters} and {attributes} in the docstring of an estimator, at the indentation they stand at."""
+    """Adds parameters and attributes to the docstring of an estimator: after attributes of its own, before examples."""
     taken = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
     defaults = {name: parameter.default for name, parameter in taken.items()}
-    own = [
-        text
-        for name, text in OWN
-        if name in defaults
-    ]
+    own = [text for name, text in OWN if name in defaults]
     classes, joint = "class_weight" in defaults, "certify" not in defaults
     common = [SEARCH, CLASS_WEIGHT] if classes else [SEARCH]
     # Estimators with several outputs, or none but a risk, say themselves what their coefficients are.
@@ -269,7 +265,14 @@ def documented(cls: Class) -> Class:
     parameters = ["\n".join(_entries(text, lambda name: name in defaults)) for text in parameters]
     if joint:
         attributes = ["\n".join(_entries(text, lambda name: name not in UNBOUNDED)) for text in attributes]
-    text = inspect.cleandoc(cls.__doc__ or "")
-    parameters, attributes = [part for part in parameters if part], [part for part in attributes if part]
-    cls.__doc__ = text.replace("{parameters}", "\n".join(parameters)).replace("{attributes}", "\n".join(attributes))
+    outline, _, examples = inspect.cleandoc(cls.__doc__ or "").partition(f"\n\n{_title('Examples')}")
+    outline, _, of_its_own = outline.partition(f"\n\n{_title('Attributes')}")
+    sections = {"Parameters": parameters, "Attributes": [of_its_own, *attributes], "Examples": [examples]}
+    said = {name: "\n".join(entry for entry in entries if entry) for name, entries in sections.items()}
+    cls.__doc__ = "\n\n".join([outline, *(_title(name) + text for name, text in said.items() if text)])
     return cls
+
+
+def _title(section: str) -> str:
+    """How a section begins."""
+    return f"{section}\n{'-' * len(section)}\n"

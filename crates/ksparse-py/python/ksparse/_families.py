@@ -63,14 +63,6 @@ class SparsePoissonRegression(LogLink, SparseRegression, RegressionFit):
 
     which is half the mean deviance of counts with mean exp(z). An offset in `fit` is the logarithm of an exposure.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
     Examples
     --------
     >>> import numpy as np
@@ -97,14 +89,6 @@ class SparseGammaRegression(LogLink, SparseRegression, RegressionFit):
         f(w) = (1 / n) sum_i (y_i exp(-z_i) + z_i - 1 - log y_i)  +  (alpha / 2) ||w||^2
 
     which is half the mean deviance of gamma numbers with mean exp(z).
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
     """
 
     def _loss(self) -> tuple[str, float | None]:
@@ -121,14 +105,6 @@ class SparseRobustRegression(Width, SparseRegression, RegressionFit):
         f(w) = (1 / n) sum_i l(y_i - z_i)  +  (alpha / 2) ||w||^2
 
     with ``l(r) = r^2 / 2`` within the width and ``width |r| - width^2 / 2`` beyond: wild targets do not decide.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
     """
 
 
@@ -139,14 +115,6 @@ class SparsePoissonRegressionCV(LogLink, CrossValidated, SparseRegression):  # t
 
     The objective is that of `SparsePoissonRegression`. Every fold solves the whole grid of k and alpha, each solution
     from its neighbours; the folds run in parallel.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
     """
 
     def _loss(self) -> tuple[str, float | None]:
@@ -160,14 +128,6 @@ class SparseGammaRegressionCV(LogLink, CrossValidated, SparseRegression):  # typ
 
     The objective is that of `SparseGammaRegression`. Every fold solves the whole grid of k and alpha, each solution
     from its neighbours; the folds run in parallel.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
     """
 
     def _loss(self) -> tuple[str, float | None]:
@@ -181,12 +141,4 @@ class SparseRobustRegressionCV(Width, CrossValidated, SparseRegression):  # type
 
     The objective is that of `SparseRobustRegression`. Every fold solves the whole grid of k and alpha, each solution
     from its neighbours; the folds run in parallel.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
     """

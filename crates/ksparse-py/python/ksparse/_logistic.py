@@ -69,14 +69,6 @@ class SparseLogisticRegression(Probabilities, SparseClassifier, Fit):
     (a weighted mean, if there are weights). scikit-learn's ``LogisticRegression(C=C)`` is this at k = n_features and
     alpha = 1 / (n C). Three classes and more: one against the rest, each class with k coefficients of its own.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
     Examples
     --------
     >>> from ksparse import SparseLogisticRegression, datasets

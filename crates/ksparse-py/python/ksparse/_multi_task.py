@@ -86,17 +86,12 @@ class SparseMultiTaskRegression(_MultiTask, JointFit):
 
         f(W) = (1 / 2n) sum_i ||y_i - W x_i - b||^2  +  (alpha / 2) ||W||^2
 
-    Parameters
-    ----------
-    {parameters}
-
     Attributes
     ----------
     coef_ : ndarray of shape (n_targets, n_features)
         Coefficients, in at most k columns beside those kept.
     intercept_ : ndarray of shape (n_targets,)
         The intercepts.
-    {attributes}
 
     Examples
     --------
@@ -120,15 +115,10 @@ class SparseMultiTaskRegressionCV(JointCrossValidated, _MultiTask):
 
     The objective is that of `SparseMultiTaskRegression`.
 
-    Parameters
-    ----------
-    {parameters}
-
     Attributes
     ----------
     coef_ : ndarray of shape (n_targets, n_features)
         Coefficients of the model chosen.
     intercept_ : ndarray of shape (n_targets,)
         The intercepts.
-    {attributes}
     """

@@ -73,14 +73,6 @@ class SparseMultinomialRegression(_Multinomial, JointFit):
 
     `SparseLogisticRegression` chooses k columns for every class apart, one class against the rest.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -99,12 +91,4 @@ class SparseMultinomialRegressionCV(JointCrossValidated, _Multinomial):
     cross-validation.
 
     The objective is that of `SparseMultinomialRegression`.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
     """

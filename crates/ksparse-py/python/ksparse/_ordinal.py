@@ -110,13 +110,8 @@ class SparseOrdinalRegression(_Ordinal, JointFit):
 
         f(w, t) = -(1 / n) sum_i log P(y_i)  +  (alpha / 2) ||w||^2,      P(y <= c) = 1 / (1 + exp(x'w - t_c))
 
-    Parameters
-    ----------
-    {parameters}
-
     Attributes
     ----------
-    {attributes}
     thresholds_ : ndarray of shape (n_classes - 1,)
         The cut points between each class and the next.
 
@@ -139,13 +134,8 @@ class SparseOrdinalRegressionCV(JointCrossValidated, _Ordinal):
 
     The objective is that of `SparseOrdinalRegression`.
 
-    Parameters
-    ----------
-    {parameters}
-
     Attributes
     ----------
-    {attributes}
     thresholds_ : ndarray of shape (n_classes - 1,)
         The cut points between each class and the next.
     """

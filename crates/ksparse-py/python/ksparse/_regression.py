@@ -72,14 +72,6 @@ class SparseLinearRegression(SparseRegression, RegressionFit):
 
     (a weighted mean, if there are sample weights).
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
     Examples
     --------
     >>> from ksparse import SparseLinearRegression, datasets

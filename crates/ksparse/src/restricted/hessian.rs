@@ -21,6 +21,34 @@ impl<'a> Second<'a> {
             Self::Products(hessian) | Self::Matrix(hessian) => Some(hessian),
         }
     }
+
+    /// Which way that is.
+    pub(crate) fn way(&self) -> Way {
+        match self {
+            Self::None => Way::None,
+            Self::Products(_) => Way::Products,
+            Self::Matrix(_) => Way::Matrix,
+        }
+    }
+}
+
+/// A way of using second derivatives, for functions that are made of another and go its way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Way {
+    None,
+    Products,
+    Matrix,
+}
+
+impl Way {
+    /// The same way with the derivatives of this one.
+    pub fn with(self, hessian: &mut dyn SupportHessian) -> Second<'_> {
+        match self {
+            Self::None => Second::None,
+            Self::Products => Second::Products(hessian),
+            Self::Matrix => Second::Matrix(hessian),
+        }
+    }
 }
 
 /// The Hessian of a function on a support at one point. Whoever has one says all of the first three: a product can be

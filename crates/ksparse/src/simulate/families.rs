@@ -10,15 +10,14 @@
 //! Rows are N(0, Sigma). Coefficients are of random sign and size U(1, 2) / sqrt(k), so that predictions have about the
 //! same spread whatever k is.
 
-use super::{Correlation, NOISE, Simulated, gaussian_rows, plant, predictor, stream};
+use super::{Correlation, NOISE, Simulated, effect, gaussian_rows, plant, predicted, predictor, stream};
 use crate::design::Dense;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 /// Counts: `y ~ Poisson(exp(w'x))`.
 pub fn poisson(n: usize, p: usize, k: usize, correlation: Correlation, seed: u64) -> Simulated<Dense<'static>> {
-    let design = gaussian_rows(n, p, correlation, seed);
-    let (support, coefficients) = plant(p, k, seed, |rng| effect(rng, k));
+    let mut data = predicted(n, p, k, correlation, seed, |rng| effect(rng) / length(k));
     let rng = &mut stream(seed, NOISE);
     // By the times between arrivals: as many as fit into one unit.
     let count = |z: f64, rng: &mut ChaCha8Rng| {
@@ -29,8 +28,8 @@ pub fn poisson(n: usize, p: usize, k: usize, correlation: Correlation, seed: u64
         }
         count
     };
-    let target = predictor(&design, &support, &coefficients).into_iter().map(|z| count(z, rng)).collect();
-    Simulated { design, target, support, coefficients }
+    data.target.iter_mut().for_each(|z| *z = count(*z, rng));
+    data
 }
 
 /// Classes 0, 1, ... that share their columns: `coefficients` has a row of one per class for every column of the
@@ -46,7 +45,7 @@ pub fn multinomial(
     let design = gaussian_rows(n, p, correlation, seed);
     let mut rows = Vec::new();
     let (support, _) = plant(p, k, seed, |rng| {
-        rows.push((0..classes).map(|_| 2.0 * effect(rng, k)).collect::<Vec<f64>>());
+        rows.push((0..classes).map(|_| 2.0 * effect(rng) / length(k)).collect::<Vec<f64>>());
         0.0
     });
     let of = |c: usize| rows.iter().map(|row| row[c]).collect::<Vec<f64>>();
@@ -70,17 +69,14 @@ pub fn ordinal(
     correlation: Correlation,
     seed: u64,
 ) -> Simulated<Dense<'static>> {
-    let design = gaussian_rows(n, p, correlation, seed);
-    let (support, coefficients) = plant(p, k, seed, |rng| 2.0 * effect(rng, k));
+    let mut data = predicted(n, p, k, correlation, seed, |rng| 2.0 * effect(rng) / length(k));
     let rng = &mut stream(seed, NOISE);
-    let z = predictor(&design, &support, &coefficients);
     // The difference of two Gumbel variables is a logistic one.
-    let noisy: Vec<f64> = z.iter().map(|z| z + arrival(rng).ln() - arrival(rng).ln()).collect();
+    let noisy: Vec<f64> = data.target.iter().map(|z| z + arrival(rng).ln() - arrival(rng).ln()).collect();
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_unstable_by(|&a, &b| noisy[a].total_cmp(&noisy[b]).then(a.cmp(&b)));
-    let mut target = vec![0.0; n];
-    order.iter().enumerate().for_each(|(rank, &i)| target[i] = (rank * classes / n) as f64);
-    Simulated { design, target, support, coefficients }
+    order.iter().enumerate().for_each(|(rank, &i)| data.target[i] = (rank * classes / n) as f64);
+    data
 }
 
 /// Survival times: hazard `exp(w'x)`, about a third of the rows censored. The target is the time, and beside it stands
@@ -92,20 +88,17 @@ pub fn cox(
     correlation: Correlation,
     seed: u64,
 ) -> (Simulated<Dense<'static>>, Vec<bool>) {
-    let design = gaussian_rows(n, p, correlation, seed);
-    let (support, coefficients) = plant(p, k, seed, |rng| effect(rng, k));
+    let mut data = predicted(n, p, k, correlation, seed, |rng| effect(rng) / length(k));
     let rng = &mut stream(seed, NOISE);
-    let z = predictor(&design, &support, &coefficients);
-    let draws: Vec<(f64, f64)> = z.iter().map(|z| (arrival(rng) / z.exp(), 2.0 * arrival(rng))).collect();
+    let draws: Vec<(f64, f64)> = data.target.iter().map(|z| (arrival(rng) / z.exp(), 2.0 * arrival(rng))).collect();
     let event = draws.iter().map(|(life, end)| life <= end).collect();
-    let target = draws.iter().map(|(life, end)| life.min(*end).max(f64::MIN_POSITIVE)).collect();
-    (Simulated { design, target, support, coefficients }, event)
+    data.target = draws.iter().map(|(life, end)| life.min(*end).max(f64::MIN_POSITIVE)).collect();
+    (data, event)
 }
 
-/// A coefficient of one of k.
-fn effect(rng: &mut ChaCha8Rng, k: usize) -> f64 {
-    let size = rng.random_range(1.0..2.0) / (k.max(1) as f64).sqrt();
-    if rng.random::<bool>() { size } else { -size }
+/// Of k coefficients of size 1 together.
+fn length(k: usize) -> f64 {
+    (k.max(1) as f64).sqrt()
 }
 
 /// An exponential time of mean 1.

@@ -71,11 +71,9 @@ pub enum Correlation {
 ///
 /// The papers' settings: p = 1000, k = 100, `Ar1(0.5)` in the arXiv text and `Independent` in the ICML one.
 pub fn logistic(n: usize, p: usize, k: usize, correlation: Correlation, seed: u64) -> Simulated<Dense<'static>> {
-    let design = gaussian_rows(n, p, correlation, seed);
-    let (support, coefficients) = plant(p, k, seed, |rng| rng.sample(StandardNormal));
-    let z = predictor(&design, &support, &coefficients);
-    let target = draw_labels(&z, &mut stream(seed, NOISE));
-    Simulated { design, target, support, coefficients }
+    let mut data = predicted(n, p, k, correlation, seed, normal);
+    data.target = draw_labels(&data.target, &mut stream(seed, NOISE));
+    data
 }
 
 /// Sparse linear regression: rows N(0, Sigma), k coefficients of random sign and size U(1, 2) at random places (all p
@@ -91,14 +89,9 @@ pub fn linear(
     noise: f64,
     seed: u64,
 ) -> Simulated<Dense<'static>> {
-    let design = gaussian_rows(n, p, correlation, seed);
-    let (support, coefficients) = plant(p, k, seed, |rng| {
-        let size = rng.random_range(1.0..2.0);
-        if rng.random::<bool>() { size } else { -size }
-    });
-    let mut target = predictor(&design, &support, &coefficients);
-    add_noise(&mut target, noise, seed);
-    Simulated { design, target, support, coefficients }
+    let mut data = predicted(n, p, k, correlation, seed, effect);
+    add_noise(&mut data.target, noise, seed);
+    data
 }
 
 /// Compressed sensing: `y = A x`, A with independent entries N(0, 1/n), k coefficients N(0, 1) at random places (all p
@@ -107,7 +100,7 @@ pub fn compressed_sensing(n: usize, p: usize, k: usize, seed: u64) -> Simulated<
     let mut rng = stream(seed, DESIGN);
     let scale = 1.0 / (n.max(1) as f64).sqrt();
     let design = dense(n, p, (0..n * p).map(|_| scale * normal(&mut rng)).collect());
-    let (support, coefficients) = plant(p, k, seed, |rng| rng.sample(StandardNormal));
+    let (support, coefficients) = plant(p, k, seed, normal);
     let target = predictor(&design, &support, &coefficients);
     Simulated { design, target, support, coefficients }
 }
@@ -178,6 +171,27 @@ fn plant(p: usize, k: usize, seed: u64, mut draw: impl FnMut(&mut ChaCha8Rng) ->
     support.sort_unstable();
     let coefficients = support.iter().map(|_| draw(&mut rng)).collect();
     (support, coefficients)
+}
+
+/// Of random sign and size U(1, 2).
+fn effect(rng: &mut ChaCha8Rng) -> f64 {
+    let size = rng.random_range(1.0..2.0);
+    if rng.random::<bool>() { size } else { -size }
+}
+
+/// Gaussian rows with planted coefficients, and what these predict for a target.
+fn predicted(
+    n: usize,
+    p: usize,
+    k: usize,
+    correlation: Correlation,
+    seed: u64,
+    draw: impl FnMut(&mut ChaCha8Rng) -> f64,
+) -> Simulated<Dense<'static>> {
+    let design = gaussian_rows(n, p, correlation, seed);
+    let (support, coefficients) = plant(p, k, seed, draw);
+    let target = predictor(&design, &support, &coefficients);
+    Simulated { design, target, support, coefficients }
 }
 
 fn predictor(design: &dyn Design, support: &[usize], coefficients: &[f64]) -> Vec<f64> {

@@ -20,7 +20,8 @@
 //! same for all steps of a snapshot. So the k winners are among the support, the columns touched, and the first k of
 //! the others in the order of |g|, which is made once per snapshot: a step costs the entries of its rows and O(k +
 //! columns touched), never O(p). The predictions at v come once per snapshot from its k columns. A full matrix touches
-//! everything and pays p.
+//! everything and pays p. Where k counts groups, a column touched brings its whole group, and groups are ordered by the
+//! lengths of their parts of g.
 //!
 //! What differs from the paper: by default the step starts at `1 / (L + Lmax/|B|)` (L, Lmax the smoothness of f and of
 //! a single sample), a snapshot is kept only if f has fallen, and the step is halved if not: f never rises from
@@ -39,7 +40,7 @@ use crate::error::{Error, Result, check_finite, check_option};
 use crate::loss::weighed;
 use crate::objective::{Objective, Risk};
 use crate::restricted::InnerOptions;
-use crate::sparsity::{Budget, Sparsity, better_first, top_by};
+use crate::sparsity::{Budget, Sparsity, better_first};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;
@@ -117,7 +118,6 @@ impl Solver for Svrght {
         let risk = &Risk::of(objective.samples().ok_or(Error::Unsupported { solver: self.name(), need })?);
         let run = Run::without_gradient(objective, sparsity, &self.limits, watch)?;
         self.validate()?;
-        run.budget.single(self.name())?;
         run.unless_cancelled(start, |run| self.search(run, risk, start))
     }
 }
@@ -128,7 +128,7 @@ impl Svrght {
         let mut at = run.begin_at(start)?;
         let mut best = at.clone();
         let smoothness = Smoothness::new(risk);
-        let (batch, steps) = self.sizes(risk, run.budget.k, &smoothness);
+        let (batch, steps) = self.sizes(risk, &run.budget, &smoothness);
         let adaptive = self.step == StochasticStep::Adaptive;
         let mut eta = if let StochasticStep::Fixed(eta) = self.step { eta } else { smoothness.step(batch) };
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
@@ -194,10 +194,11 @@ impl Svrght {
     }
 
     /// Rows in a batch, batches between snapshots.
-    fn sizes(&self, risk: &Risk, k: usize, smoothness: &Smoothness) -> (usize, usize) {
+    fn sizes(&self, risk: &Risk, budget: &Budget, smoothness: &Smoothness) -> (usize, usize) {
         let n = risk.target().len();
         let row = (risk.design().cost() / n as f64).max(1.0);
-        let balanced = ((2 * k) as f64 / row).max(smoothness.largest / smoothness.mean.max(f64::MIN_POSITIVE));
+        let entries = (2 * budget.k) as f64 * budget.mean_size();
+        let balanced = (entries / row).max(smoothness.largest / smoothness.mean.max(f64::MIN_POSITIVE));
         let batch = self.batch.unwrap_or(balanced.min(n as f64).ceil() as usize).clamp(1, n);
         (batch, self.inner_steps.unwrap_or(n.div_ceil(batch)))
     }
@@ -241,7 +242,7 @@ struct Inner<'a> {
     w: Vec<f64>,
     /// l'(x_i'v).
     derivatives: Vec<f64>,
-    /// The loss part of the gradient at v, and its coordinates by size, as many as have been needed.
+    /// The loss part of the gradient at v, and the units of the budget by its size, as many as have been needed.
     gradient: Vec<f64>,
     order: Vec<usize>,
     /// The gradient of the batch's loss less that at v, on the columns touched.
@@ -307,16 +308,17 @@ impl<'a> Inner<'a> {
                 }
             }
         }
+        self.complete(&mut candidates);
         // The points before thresholding where they differ from -eta g; the scratch is clean again.
-        let mut scored = Vec::with_capacity(candidates.len() + self.budget.k);
         for &j in &candidates {
             let ridge = if self.risk.free().contains(&j) { 0.0 } else { self.risk.ridge() };
             self.w[j] = (1.0 - eta * ridge) * self.w[j] - eta * (self.change[j] + self.gradient[j]);
             self.change[j] = 0.0;
-            if !self.budget.is_free(j) {
-                scored.push((self.w[j].abs(), j));
-            }
         }
+        // A unit is scored where its first coordinate stands.
+        let mut scored = Vec::with_capacity(candidates.len() + self.budget.k);
+        let first = |&j: &usize| self.budget.unit(j).filter(|&unit| self.budget.members(unit).next() == Some(j));
+        scored.extend(candidates.iter().filter_map(first).map(|unit| self.scored(unit)));
         self.add_others(&mut scored, eta);
         candidates.iter().for_each(|&j| self.is_candidate[j] = false);
         // H_k.
@@ -325,11 +327,11 @@ impl<'a> Inner<'a> {
             scored.select_nth_unstable_by(k - 1, better_first);
         }
         self.support.clear();
-        for (place, &(score, j)) in scored.iter().enumerate() {
+        for (place, &(score, unit)) in scored.iter().enumerate() {
             if place < k && score > 0.0 {
-                self.support.push(j);
+                self.support.extend(self.budget.members(unit));
             } else {
-                self.w[j] = 0.0;
+                self.budget.members(unit).for_each(|j| self.w[j] = 0.0);
             }
         }
         self.support.extend_from_slice(&self.budget.free);
@@ -337,28 +339,43 @@ impl<'a> Inner<'a> {
         self.touched = candidates;
     }
 
-    /// The first k in the order of |g| among the coordinates that are not candidates yet.
+    /// The rest of the groups that candidates are of.
+    fn complete(&mut self, candidates: &mut Vec<usize>) {
+        if self.budget.is_grouped() {
+            for unit in self.budget.units_of(candidates) {
+                candidates.extend(self.budget.members(unit).filter(|&j| !self.is_candidate[j]));
+            }
+            candidates.iter().for_each(|&j| self.is_candidate[j] = true);
+        }
+    }
+
+    /// A unit as it is ranked: by its length.
+    fn scored(&self, unit: usize) -> (f64, usize) {
+        (self.budget.score(unit, |j| self.w[j].abs()), unit)
+    }
+
+    /// The first k units in the order of |g| that are not candidates yet.
     fn add_others(&mut self, scored: &mut Vec<(f64, usize)>, eta: f64) {
-        let (k, p) = (self.budget.k, self.w.len());
-        let mut wanted = (3 * k + scored.len()).min(p);
+        let (k, all) = (self.budget.k, self.budget.units());
+        let mut wanted = (3 * k + scored.len()).min(all);
         loop {
             if self.order.len() < wanted {
-                let size = |j: usize| if self.budget.is_free(j) { 0.0 } else { self.gradient[j].abs() };
-                self.order = top_by(p, wanted, size);
+                self.order = self.budget.top(wanted, |j| self.gradient[j].abs());
                 // All that are not zero are there: asking for more brings nothing.
                 if self.order.len() < wanted {
-                    wanted = p;
+                    wanted = all;
                 }
             }
-            let others: Vec<usize> = self.order.iter().copied().filter(|&j| !self.is_candidate[j]).take(k).collect();
-            if others.len() == k || wanted == p {
-                for j in others {
-                    self.w[j] = -eta * self.gradient[j];
-                    scored.push((self.w[j].abs(), j));
+            let is_other = |unit: &usize| self.budget.members(*unit).all(|j| !self.is_candidate[j]);
+            let others: Vec<usize> = self.order.iter().copied().filter(is_other).take(k).collect();
+            if others.len() == k || wanted == all {
+                for unit in others {
+                    self.budget.members(unit).for_each(|j| self.w[j] = -eta * self.gradient[j]);
+                    scored.push(self.scored(unit));
                 }
                 return;
             }
-            wanted = (2 * wanted).min(p);
+            wanted = (2 * wanted).min(all);
         }
     }
 

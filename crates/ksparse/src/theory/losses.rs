@@ -30,24 +30,21 @@ pub fn risk_curvature(risk: &Risk, s: usize) -> Result<Curvature> {
 /// squared norm of a row's s largest entries ([`Risk::largest_row_norm_squared`]).
 pub fn logistic_curvature(scale: f64, row_norm_squared: f64, lambda: f64) -> Result<Curvature> {
     check_scale(scale)?;
-    check_non_negative("row_norm_squared", row_norm_squared)?;
-    check_non_negative("lambda", lambda)?;
+    check_non_negative(&[("row_norm_squared", row_norm_squared), ("lambda", lambda)])?;
     Curvature::new(lambda, scale * scale / 4.0 * row_norm_squared + lambda)
 }
 
 /// The same as the paper prints it: `M = c^2 sqrt(s) R_s^2 + lambda`, 4 sqrt(s) times as large as need be.
 pub fn logistic_curvature_as_published(scale: f64, row_norm_squared: f64, s: usize, lambda: f64) -> Result<Curvature> {
     check_scale(scale)?;
-    check_non_negative("row_norm_squared", row_norm_squared)?;
-    check_non_negative("lambda", lambda)?;
+    check_non_negative(&[("row_norm_squared", row_norm_squared), ("lambda", lambda)])?;
     Curvature::new(lambda, scale * scale * (s as f64).sqrt() * row_norm_squared + lambda)
 }
 
 /// Squared hinge with a ridge: m = lambda, `M = R_s^2 + lambda`. (The paper prints R_s without the square, which is no
 /// bound.)
 pub fn squared_hinge_curvature(row_norm_squared: f64, lambda: f64) -> Result<Curvature> {
-    check_non_negative("row_norm_squared", row_norm_squared)?;
-    check_non_negative("lambda", lambda)?;
+    check_non_negative(&[("row_norm_squared", row_norm_squared), ("lambda", lambda)])?;
     Curvature::new(lambda, row_norm_squared + lambda)
 }
 
@@ -77,9 +74,7 @@ pub fn logistic_gradient_bound(
     lambda: f64,
     truth_norm: f64,
 ) -> Result<GradientBound> {
-    check_non_negative("sigma", sigma)?;
-    check_non_negative("lambda", lambda)?;
-    check_non_negative("truth_norm", truth_norm)?;
+    check_non_negative(&[("sigma", sigma), ("lambda", lambda), ("truth_norm", truth_norm)])?;
     check_option(n > 0, "n", n, "positive")?;
     check_option(p > 0, "p", p, "positive")?;
     let noise = 4.0 * sigma * (s as f64 * (p as f64).ln() / n as f64).sqrt();
@@ -95,9 +90,7 @@ pub fn squared_hinge_gradient_bound(
     lambda: f64,
     norm: f64,
 ) -> Result<f64> {
-    check_non_negative("row_norm_squared", row_norm_squared)?;
-    check_non_negative("lambda", lambda)?;
-    check_non_negative("norm", norm)?;
+    check_non_negative(&[("row_norm_squared", row_norm_squared), ("lambda", lambda), ("norm", norm)])?;
     check_option(n > 0, "n", n, "positive")?;
     check_option(active <= n, "active", active, "at most n")?;
     let share = active as f64 / n as f64;
@@ -149,8 +142,10 @@ fn check_scale(scale: f64) -> Result<()> {
     check_option(scale > 0.0 && scale.is_finite(), "scale", scale, "positive and finite")
 }
 
-fn check_non_negative(option: &'static str, value: f64) -> Result<()> {
-    check_option(value >= 0.0 && value.is_finite(), option, value, "non-negative and finite")
+fn check_non_negative(options: &[(&'static str, f64)]) -> Result<()> {
+    options.iter().try_for_each(|&(option, value)| {
+        check_option(value >= 0.0 && value.is_finite(), option, value, "non-negative and finite")
+    })
 }
 
 fn check_eigenvalue_bounds(alpha: f64, beta: f64) -> Result<()> {

@@ -91,11 +91,7 @@ impl Restricted for Settled<'_> {
     }
 
     fn second(&mut self) -> Second<'_> {
-        match self.inner.second() {
-            Second::None => Second::None,
-            Second::Products(_) => Second::Products(self),
-            Second::Matrix(_) => Second::Matrix(self),
-        }
+        self.inner.second().way().with(self)
     }
 
     fn line<'b>(&'b mut self, x: &[f64], direction: &[f64]) -> Result<Box<dyn Line + 'b>> {
