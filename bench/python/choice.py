@@ -48,6 +48,8 @@ def found(folder: Path, name: str) -> Path | None:
 def read(path: Path):
     data = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
     x, y = load_svmlight_file(io.BytesIO(data))
+    # liblinear takes no others; SciPy makes longer ones.
+    x.indices, x.indptr = x.indices.astype(np.int32), x.indptr.astype(np.int32)
     return x, np.where(y <= 10 if len(np.unique(y)) > 2 else y > 0, 1.0, -1.0)
 
 
