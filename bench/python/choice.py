@@ -74,7 +74,7 @@ def l1(x, y, standardise: bool) -> tuple[float, int]:
     """Seconds of CPU of the fit, and its non-zero coefficients."""
     if standardise:
         x = np.asfortranarray(StandardScaler().fit_transform(x.toarray()))
-    folds, times = (5, 3) if len(y) < 250 else (5, 1) if len(y) < 1000 else (3, 1)
+    folds, times = (5, 5) if len(y) < 250 else (5, 2) if len(y) < 1000 else (3, 1)
     cv = RepeatedStratifiedKFold(n_splits=folds, n_repeats=times, random_state=0)
     model = LogisticRegressionCV(
         Cs=np.logspace(-2, 3, 15), penalty="l1", solver="liblinear", cv=cv, max_iter=200, scoring="neg_log_loss"

@@ -12,7 +12,7 @@ use ksparse::select::{Criterion, Deal, Metric, Rule};
 #[command(next_help_heading = "Choice of k")]
 pub struct ChoiceArgs {
     /// Choose by cross-validation with N folds (of equal shares of both classes, for labels), NxT to deal them T times
-    /// [default without -k: 5x3 below 250 rows, 5, or 3 from 1000 rows on]
+    /// [default without -k: 5x5 below 250 rows, 5x2, or 3 from 1000 rows on]
     #[arg(long, value_name = "N|NxT", conflicts_with = "criterion")]
     pub cv: Option<Deal>,
 

@@ -163,8 +163,8 @@ refit_alphas : array-like, 'same' or None, default=None
     one they were selected under. None is from the data, or 'same' where `alphas` are given.
 cv : int, splitter, iterable, str or None, default=None
     How rows are split: a number of folds, a splitter of scikit-learn, or pairs of training and test rows. Folds of a
-    number are shuffled by `random_state` (stratified for classifiers). None is 5 folds dealt 3 times below 250 rows,
-    where one deal decides as much as the data do, 5 folds, or 3 from 1000 rows on. 'aic', 'bic', 'ebic' and 'gic'
+    number are shuffled by `random_state` (stratified for classifiers). None is 5 folds dealt 5 times below 250 rows,
+    where one deal decides as much as the data do, 5 folds dealt twice, or 3 from 1000 rows on. 'aic', 'bic', 'ebic' and 'gic'
     choose by an information criterion on all rows instead, among `ks` and `alphas` (without them one ridge as small as
     the loss can do with); losses that are no likelihood have none.
 scoring : str, callable or None, default=None
@@ -216,8 +216,8 @@ TIES = """ties : {'efron', 'breslow'}, default='efron'
 #: Where a choice for more than a number per row differs from other choices.
 JOINT_CV = """cv : int, splitter, iterable or None, default=None
     How rows are split: a number of folds, a splitter of scikit-learn, or pairs of training and test rows. Folds of a
-    number are shuffled by `random_state`, with even shares of classes and of events. None is 5 folds dealt 3
-    times below 250 rows, 5 folds, or 3 from 1000 rows on.
+    number are shuffled by `random_state`, with even shares of classes and of events. None is 5 folds dealt 5
+    times below 250 rows, 5 dealt twice, or 3 from 1000 rows on.
 scoring : str or None, default=None
     What is measured on the rows held out. Survival times: 'concordance' (None), or 'deviance', what they add to twice
     the mean partial log-likelihood of the others. Classes: 'deviance' (None) or 'error'. Responses: 'mse' (None)."""

@@ -73,7 +73,7 @@ fn rows_dealt_several_times_are_folds_one_after_the_other() {
     let once = CvCell::new(1, 0.0, scores.to_vec(), &[1.0; 5]);
     let again = CvCell::new(1, 0.0, scores.repeat(3), &[1.0; 15]).scored(3.0);
     assert!((once.standard_error - again.standard_error).abs() < 1e-15 && once.mean == again.mean);
-    for (rows, deal) in [(249, "5x3"), (250, "5"), (999, "5"), (1000, "3")] {
+    for (rows, deal) in [(249, "5x5"), (250, "5x2"), (999, "5x2"), (1000, "3")] {
         assert_eq!(Deal::of(rows), deal.parse().unwrap());
     }
     for bad in ["1", "x", "5x0", "5x", "x3", "-2", "2.5", "5x3x2", ""] {

@@ -7,10 +7,10 @@ test_that("cross-validation chooses k, both ridges, and counts how often columns
   expect_identical(unname(cv$frequencies[c("g3", "g7", "g9")]), c(1, 1, 1))
   expect_true(cv$lambda.select >= 0 && cv$lambda >= 0)
   expect_identical(predict(cv, type = "nonzero"), c("g3", "g7", "g9"))
-  # Few rows: five folds dealt three times.
-  expect_identical(dim(cv$foldid), c(d$n, 3L))
-  expect_identical(apply(cv$foldid, 2, max), c(5L, 5L, 5L))
-  expect_identical(nrow(cv$folds), 15L)
+  # Few rows: five folds dealt five times.
+  expect_identical(dim(cv$foldid), c(d$n, 5L))
+  expect_identical(apply(cv$foldid, 2, max), rep(5L, 5))
+  expect_identical(nrow(cv$folds), 25L)
   expect_identical(cv.ksparse(d$x, y, foldid = cv$foldid)$scores, cv$scores)
   expect_identical(length(unique(cv.ksparse(d$x, y, k = 1:3, nfolds = 4)$foldid)), 4L)
   for (s in c("k.min", "k.1se", "k.lean")) expect_s4_class(coef(cv, s), "dgCMatrix")
