@@ -48,6 +48,11 @@ impl Shared {
         Self { part: Part::Blocks(factors), ridge, outputs }
     }
 
+    /// Whether it is made of factors.
+    pub fn has_factors(&self) -> bool {
+        matches!(self.part, Part::Blocks(_))
+    }
+
     /// By the diagonal of H.
     pub fn diagonal(diagonal: Vec<f64>, ridge: &[f64], outputs: usize) -> Self {
         Self { part: Part::Diagonal(diagonal), ridge: ridge.iter().step_by(outputs).copied().collect(), outputs }
