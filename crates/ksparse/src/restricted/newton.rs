@@ -339,7 +339,10 @@ pub(super) fn minimise(
             Some((step, _)) if step < 0.2 => (damping * 10.0).max(1e-6),
             Some(_) => damping,
         };
-        accuracy = (accuracy * 0.3f64).max(1e-9);
+        // Only whole steps come near enough for more: while they are cut short or doubled, the model is what is wrong.
+        if !loose && matches!(reached, Some((1.0, _))) {
+            accuracy = (accuracy * 0.3f64).max(1e-9);
+        }
     }
     ended(value, options.max_iterations, Ended::MaxIterations)
 }

@@ -8,7 +8,8 @@
 //! A softmax does not feel what all outputs have in common, so that there H is lambda and nothing else; on the rest the
 //! blocks of the outputs with themselves are most of it. B is these blocks, factors of k x k instead of k C x k C, and
 //! the products needed then hardly depend on how the columns are correlated (Isolet, k = 30: 6 for a loose refit, not
-//! hundreds); or their diagonal, where columns are too many for factors.
+//! hundreds); or their diagonal, where columns are too many for factors or have few rows in common. What it is made at
+//! matters as much: where classes part, curvatures are far below those at 0.
 
 use crate::design::Columns;
 use crate::error::Result;
@@ -46,6 +47,11 @@ impl Shared {
         };
         let factors = (0..outputs).map(factor).collect();
         Self { part: Part::Blocks(factors), ridge, outputs }
+    }
+
+    /// Whether it is made of factors.
+    pub fn has_factors(&self) -> bool {
+        matches!(self.part, Part::Blocks(_))
     }
 
     /// By the diagonal of H.
