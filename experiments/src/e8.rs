@@ -196,14 +196,25 @@ impl Experiment for ModelChoice {
             "Means over correlations, kinds of coefficients and replicas, bands of one standard error; 1 is the truth.";
         page.figures.push(Figure::new("error", caption, grid.to_svg()));
         for rival in &METHODS[1..] {
-            page.findings.push(finding(rows, rival));
+            for error in [Error::OfDifferences, Error::OfRival] {
+                page.findings.push(finding(rows, rival, error));
+            }
         }
         page
     }
 }
 
-/// In how many of the problems the choice is no worse than a rival, on the same data, plus one standard error.
-fn finding(rows: &[Row], rival: &str) -> Finding {
+/// The standard error that a choice may be behind by.
+#[derive(Clone, Copy, PartialEq)]
+enum Error {
+    /// Replica by replica, on the same data: the narrower one.
+    OfDifferences,
+    /// That of the rival's mean, as figures show it.
+    OfRival,
+}
+
+/// In how many of the problems the choice is no worse than a rival plus one standard error.
+fn finding(rows: &[Row], rival: &str, error: Error) -> Finding {
     let mut pairs: BTreeMap<(usize, usize, &str), BTreeMap<u64, [f64; 2]>> = BTreeMap::new();
     for row in rows {
         let place = if row.cell.method == METHODS[0] {
@@ -216,8 +227,18 @@ fn finding(rows: &[Row], rival: &str) -> Finding {
         let problem = pairs.entry((row.cell.n, row.cell.p, &row.cell.variant)).or_default();
         problem.entry(row.cell.seed).or_insert([f64::NAN; 2])[place] = row.measures[0];
     }
-    let differences = pairs.values().filter_map(|seeds| summarise(seeds.values().map(|[own, rival]| own - rival)));
-    let held: Vec<bool> = differences.map(|d| d.mean <= d.error()).collect();
+    let held: Vec<bool> = pairs
+        .values()
+        .filter_map(|seeds| {
+            let both = seeds.values().filter(|pair| pair.iter().all(|error| error.is_finite()));
+            let difference = summarise(both.clone().map(|[own, rival]| own - rival))?;
+            let allowed = match error {
+                Error::OfDifferences => difference.error(),
+                Error::OfRival => summarise(both.map(|[_, rival]| *rival))?.error(),
+            };
+            Some(difference.mean <= allowed)
+        })
+        .collect();
     let (yes, of) = (held.iter().filter(|held| **held).count(), held.len());
     let outcome = (of > 0).then(|| {
         let verdict = if 10 * yes >= 9 * of {
@@ -231,8 +252,9 @@ fn finding(rows: &[Row], rival: &str) -> Finding {
     });
     Finding::new(
         format!(
-            "The choice has a test error of at most the {}'s plus one standard error in nine of ten problems.",
-            crate::methods::label(rival)
+            "The choice has a test error of at most the {}'s plus one standard error{} in nine of ten problems.",
+            crate::methods::label(rival),
+            if error == Error::OfRival { " of its own mean" } else { " of the differences" }
         ),
         outcome,
     )

@@ -81,6 +81,7 @@ impl Display for Deal {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match self.times {
             1 => write!(f, "{}-fold cross-validation", self.folds),
+            2 => write!(f, "{}-fold cross-validation, dealt twice", self.folds),
             times => write!(f, "{}-fold cross-validation, dealt {times} times", self.folds),
         }
     }
