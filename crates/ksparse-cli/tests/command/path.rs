@@ -160,7 +160,7 @@ fn without_a_k_everything_is_chosen() {
     let report = bench.json("path data.csv --json -o model.json");
     let chosen = &report["chosen"];
     assert_eq!(chosen["k"], 3, "{chosen}");
-    assert!(chosen["by"].as_str().unwrap().contains("5-fold cross-validation, dealt 3 times: lean rule on deviance"));
+    assert!(chosen["by"].as_str().unwrap().contains("5-fold cross-validation, dealt 5 times: lean rule on deviance"));
     let cells = report["path"].as_array().unwrap();
     assert_eq!(cells[0]["k"], 0);
     assert!(cells.iter().all(|cell| cell["score"].is_number() && cell["standard_error"].is_number()));
@@ -190,7 +190,7 @@ fn what_is_said_beside_it_is_heeded() {
     assert_eq!((&one["chosen"]["lambda"], &one["chosen"]["select_lambda"]), (&0.05.into(), &0.05.into()));
     assert!(one["chosen"]["by"].as_str().unwrap().contains("4-fold cross-validation: best mean of auc"));
     let twice = bench.json("path data.csv -k 1:4 --cv 3x2 --json");
-    assert!(twice["chosen"]["by"].as_str().unwrap().contains("3-fold cross-validation, dealt 2 times: best mean"));
+    assert!(twice["chosen"]["by"].as_str().unwrap().contains("3-fold cross-validation, dealt twice: best mean"));
     for bad in
         ["path data.csv -k 1:3 --rule lean", "fit data.csv -k auto --certify", "path data.csv --cv 4 --criterion bic"]
     {
