@@ -267,8 +267,9 @@ fn setting(rows: &[Row]) -> Vec<String> {
     vec![format!(
         "Rows N(0, Sigma), Sigma_ij = rho^|i-j|, rho 0, 0.35, 0.7; coefficients of types 1, 2, 3 and 5 (five that \
          matter; 3: from 10 to 0.5; 5: the rest decays); signal-to-noise 0.05 to 6; {} replicas. All methods are tuned \
-         on the same folds (five, dealt five times below 250 rows, twice above): \"chosen\" is this library's default choice of \
-         k and two ridges, the lasso has fifty penalties, the relaxed lasso ten mixtures with least squares beside. \
+         on the same folds (five, dealt five times below 250 rows, twice above): \"chosen\" is this library's \
+         default choice of k and two ridges, the lasso has fifty penalties, the relaxed lasso ten mixtures with least \
+         squares beside. \
          The error is exact, from the true coefficients.",
         seeds.len()
     )]
