@@ -162,11 +162,11 @@ refit_alphas : array-like, 'same' or None, default=None
     The ridges to fit the coefficients of the selected columns under; those around the best are compared. 'same' is the
     one they were selected under. None is from the data, or 'same' where `alphas` are given.
 cv : int, splitter, iterable, str or None, default=None
-    How rows are split: a number of folds, a splitter of scikit-learn, or pairs of training and test rows. Folds of a
-    number are shuffled by `random_state` (stratified for classifiers). None is 5 folds dealt 5 times below 250 rows,
-    where one deal decides as much as the data do, 5 folds dealt twice, or 3 from 1000 rows on. 'aic', 'bic', 'ebic' and 'gic'
-    choose by an information criterion on all rows instead, among `ks` and `alphas` (without them one ridge as small as
-    the loss can do with); losses that are no likelihood have none.
+    How rows are split: a number of folds, a splitter of scikit-learn, or pairs of training and test rows. Folds of
+    a number are shuffled by `random_state` (stratified for classifiers). None is 5 folds dealt 5 times below 250
+    rows, where one deal decides as much as the data do, 5 folds dealt twice, or 3 from 1000 rows on. 'aic', 'bic',
+    'ebic' and 'gic' choose by an information criterion on all rows instead, among `ks` and `alphas` (without them
+    one ridge as small as the loss can do with); losses that are no likelihood have none.
 scoring : str, callable or None, default=None
     A scorer of scikit-learn. None is minus the deviance, twice the mean loss on the rows held out.
 rule : {'lean', 'best', '1se'}, default='lean'
