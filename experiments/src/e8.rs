@@ -196,8 +196,8 @@ impl Experiment for ModelChoice {
             "Means over correlations, kinds of coefficients and replicas, bands of one standard error; 1 is the truth.";
         page.figures.push(Figure::new("error", caption, grid.to_svg()));
         for rival in &METHODS[1..] {
-            for error in [Error::OfDifferences, Error::OfRival] {
-                page.findings.push(finding(rows, rival, error));
+            for allowed in [Allowed::OfDifferences, Allowed::OfRival] {
+                page.findings.push(finding(rows, rival, allowed));
             }
         }
         page
@@ -206,7 +206,7 @@ impl Experiment for ModelChoice {
 
 /// The standard error that a choice may be behind by.
 #[derive(Clone, Copy, PartialEq)]
-enum Error {
+enum Allowed {
     /// Replica by replica, on the same data: the narrower one.
     OfDifferences,
     /// That of the rival's mean, as figures show it.
@@ -214,7 +214,7 @@ enum Error {
 }
 
 /// In how many of the problems the choice is no worse than a rival plus one standard error.
-fn finding(rows: &[Row], rival: &str, error: Error) -> Finding {
+fn finding(rows: &[Row], rival: &str, allowed: Allowed) -> Finding {
     let mut pairs: BTreeMap<(usize, usize, &str), BTreeMap<u64, [f64; 2]>> = BTreeMap::new();
     for row in rows {
         let place = if row.cell.method == METHODS[0] {
@@ -232,11 +232,11 @@ fn finding(rows: &[Row], rival: &str, error: Error) -> Finding {
         .filter_map(|seeds| {
             let both = seeds.values().filter(|pair| pair.iter().all(|error| error.is_finite()));
             let difference = summarise(both.clone().map(|[own, rival]| own - rival))?;
-            let allowed = match error {
-                Error::OfDifferences => difference.error(),
-                Error::OfRival => summarise(both.map(|[_, rival]| *rival))?.error(),
+            let behind = match allowed {
+                Allowed::OfDifferences => difference.error(),
+                Allowed::OfRival => summarise(both.map(|[_, rival]| *rival))?.error(),
             };
-            Some(difference.mean <= allowed)
+            Some(difference.mean <= behind)
         })
         .collect();
     let (yes, of) = (held.iter().filter(|held| **held).count(), held.len());
@@ -254,7 +254,7 @@ fn finding(rows: &[Row], rival: &str, error: Error) -> Finding {
         format!(
             "The choice has a test error of at most the {}'s plus one standard error{} in nine of ten problems.",
             crate::methods::label(rival),
-            if error == Error::OfRival { " of its own mean" } else { " of the differences" }
+            if allowed == Allowed::OfRival { " of its own mean" } else { " of the differences" }
         ),
         outcome,
     )
