@@ -268,8 +268,8 @@ pub(super) fn minimise(
     let form = f.form();
     let size = form.size.abs();
     let mut damping = 0.0;
-    // Inexact directions sharpen as steps are taken whole: fast at first, superlinear at the end. Those of a loose refit
-    // stay as they are.
+    // Inexact directions sharpen as steps are taken whole: fast at first, superlinear at the end. Those of a loose
+    // refit stay as they are.
     let loose = options.tolerance >= LOOSE;
     let mut accuracy = match (form.quadratic, loose) {
         (true, false) => 1e-7,
