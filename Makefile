@@ -62,7 +62,7 @@ bench:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(BUILD) --all-targets -- -D warnings
-	$(CARGO) clippy --locked --package ksparse --no-default-features -- -D warnings
+	$(CARGO) clippy --locked --package ksparse --package headless --no-default-features -- -D warnings
 
 doc:
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(BUILD) --no-deps
