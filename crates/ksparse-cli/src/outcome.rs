@@ -7,7 +7,7 @@ use crate::screen::{bold, dim};
 use crate::sharded::fit::Shards;
 use ksparse::{LinearModel, Remedy, Solution, Status};
 use ksparse_io::Labels;
-use ksparse_io::model::{Coefficient, FORMAT, LossSpec, Model, VERSION};
+use ksparse_io::model::{Coefficient, FORMAT, Fit, LossSpec, Model, VERSION};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -98,18 +98,20 @@ impl<'a> Fitted<'a> {
             created_by: concat!("ksparse ", env!("CARGO_PKG_VERSION")).to_string(),
             loss: prepared.task.spec.clone(),
             labels: prepared.task.labels.clone(),
-            lambda: prepared.lambda,
-            select_lambda: None,
-            k,
-            solver: solver.to_string(),
-            status: solution.status.code().to_string(),
-            objective: solution.value,
-            standardized: prepared.standardize,
-            n: prepared.data.rows(),
-            p: table.ncols(),
-            target: table.target_name.clone(),
+            fit: Fit {
+                lambda: prepared.lambda,
+                select_lambda: None,
+                k,
+                solver: solver.to_string(),
+                status: solution.status.code().to_string(),
+                objective: solution.value,
+                standardized: prepared.standardize,
+                n: prepared.data.rows(),
+                p: table.ncols(),
+                target: table.target_name.clone(),
+                categories: table.categories.clone(),
+            },
             offset: prepared.offset.clone(),
-            categories: table.categories.clone(),
             intercept: linear.intercept,
             coefficients: coefficients.collect(),
         };
@@ -119,7 +121,7 @@ impl<'a> Fitted<'a> {
 
     /// With the columns that a bound on their coefficients holds back, where there were any bounds.
     pub fn held_back(mut self, columns: Option<Vec<usize>>) -> Self {
-        self.held_back = columns.map(|columns| columns.into_iter().filter(|&j| j < self.model.p).collect());
+        self.held_back = columns.map(|columns| columns.into_iter().filter(|&j| j < self.model.fit.p).collect());
         self
     }
 
@@ -135,13 +137,13 @@ impl<'a> Fitted<'a> {
 
     /// The same under another ridge.
     pub fn with_lambda(mut self, lambda: f64) -> Self {
-        self.model.lambda = lambda;
+        self.model.fit.lambda = lambda;
         self
     }
 
     /// With the ridge its columns were selected under, if that is another.
     pub fn selected_under(mut self, lambda: f64) -> Self {
-        self.model.select_lambda = Some(lambda).filter(|lambda| *lambda != self.model.lambda);
+        self.model.fit.select_lambda = Some(lambda).filter(|lambda| *lambda != self.model.fit.lambda);
         self
     }
 
@@ -169,31 +171,31 @@ impl<'a> Fitted<'a> {
     pub fn json(&self, times: Times) -> String {
         let model = &self.model;
         let object = FitJson {
-            objective: model.objective,
-            objective_of: if model.standardized { "standardised columns" } else { "input columns" },
+            objective: model.fit.objective,
+            objective_of: if model.fit.standardized { "standardised columns" } else { "input columns" },
             loss: &model.loss.name,
             parameter: parameter(&model.loss),
-            lambda: model.lambda,
-            select_lambda: model.select_lambda,
-            k: model.k,
-            solver: &model.solver,
+            lambda: model.fit.lambda,
+            select_lambda: model.fit.select_lambda,
+            k: model.fit.k,
+            solver: &model.fit.solver,
             support: model.coefficients.iter().map(|c| c.column).collect(),
             coefficients: model.coefficients.iter().map(|c| c.value).collect(),
             intercept: model.intercept,
             feature_names: self.feature_names(),
             labels: model.labels.as_ref(),
-            standardized: model.standardized,
+            standardized: model.fit.standardized,
             iterations: self.iterations,
             refits: self.refits,
-            status: &model.status,
-            status_text: in_words(self.status, &model.solver),
+            status: &model.fit.status,
+            status_text: in_words(self.status, &model.fit.solver),
             bound: self.bound,
             communication: self.shards,
             at_bounds: self.at_bounds(),
             seconds: times.fit,
             read_seconds: times.read,
-            n: model.n,
-            p: model.p,
+            n: model.fit.n,
+            p: model.fit.p,
         };
         report::json(&object)
     }
@@ -205,16 +207,16 @@ impl<'a> Fitted<'a> {
         let mut facts = Facts::default();
         facts.add("loss", task.describe());
         add_labels(&mut facts, task.labels.as_ref());
-        facts.add("lambda", significant(self.model.lambda));
-        if let Some(select) = self.model.select_lambda {
-            facts.add("selected", format!("k = {}, under lambda = {}", self.model.k, significant(select)));
+        facts.add("lambda", significant(self.model.fit.lambda));
+        if let Some(select) = self.model.fit.select_lambda {
+            facts.add("selected", format!("k = {}, under lambda = {}", self.model.fit.k, significant(select)));
         }
-        let of = if self.model.standardized { " (of the standardised columns)" } else { "" };
-        facts.add("objective", format!("{}{of}", bold(&significant(self.model.objective))));
+        let of = if self.model.fit.standardized { " (of the standardised columns)" } else { "" };
+        facts.add("objective", format!("{}{of}", bold(&significant(self.model.fit.objective))));
         let (iterations, refits) = (count(self.iterations, "iteration"), count(self.refits, "refit"));
-        facts.add("solver", format!("{}, {iterations}, {refits}", self.model.solver));
-        facts.add("status", in_words(self.status, &self.model.solver));
-        for (name, value) in self.bound.iter().flat_map(|bound| bound.facts(self.model.k)) {
+        facts.add("solver", format!("{}, {iterations}, {refits}", self.model.fit.solver));
+        facts.add("status", in_words(self.status, &self.model.fit.solver));
+        for (name, value) in self.bound.iter().flat_map(|bound| bound.facts(self.model.fit.k)) {
             facts.add(name, value);
         }
         self.add_bounds(&mut facts);

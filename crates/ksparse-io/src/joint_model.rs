@@ -12,9 +12,9 @@
 //! Under the loss "cox" there is one output, `risk`, and a baseline hazard for every stratum. Otherwise as for other
 //! models: columns are counted from 0, the same bits are read back.
 
-use crate::categories::{self, Category, WordColumns};
+use crate::categories::WordColumns;
 use crate::labels::Labels;
-use crate::model::{self, ModelError};
+use crate::model::{self, Fit, ModelError};
 use ksparse::LinearModel;
 use ksparse::loss::{self, Baseline};
 use serde::{Deserialize, Serialize};
@@ -36,32 +36,9 @@ pub struct JointModel {
     pub created_by: String,
     /// The loss it was fitted under, by name.
     pub loss: String,
-    /// The ridge the coefficients were fitted under.
-    pub lambda: f64,
-    /// The ridge the columns were selected under, where that is another.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub select_lambda: Option<f64>,
-    /// The budget of columns.
-    pub k: usize,
-    /// The solver's name.
-    pub solver: String,
-    /// How the search ended.
-    pub status: String,
-    /// f at the solution, in the problem the solver saw.
-    pub objective: f64,
-    /// Whether the columns were centred and scaled for the fit.
-    #[serde(default)]
-    pub standardized: bool,
-    /// Rows it was fitted to.
-    pub n: usize,
-    /// Columns of those rows.
-    pub p: usize,
-    /// The column of the target (of events), if it has a name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
-    /// The columns of words, whose indicators the coefficients are of.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub categories: Vec<Category>,
+    /// How it came about.
+    #[serde(flatten)]
+    pub fit: Fit,
     /// What the outputs are called: the classes, or `risk`.
     pub outputs: Vec<String>,
     /// Their intercepts.
@@ -168,12 +145,11 @@ impl JointModel {
 
     /// How columns of words are read for this model.
     pub fn words(&self) -> WordColumns {
-        let used: Vec<usize> = self.coefficients.iter().map(|row| row.column).collect();
-        WordColumns::of(&self.categories, &used)
+        self.fit.words(self.coefficients.iter().map(|row| row.column))
     }
 
     fn validate(&self) -> Result<(), String> {
-        categories::check(&self.categories, self.p)?;
+        self.fit.validate(self.coefficients.iter().map(|row| row.column))?;
         loss::joint_family(&self.loss).map_err(|error| error.to_string())?;
         let count = self.outputs.len();
         if count == 0 || self.intercepts.len() != count {
@@ -182,7 +158,6 @@ impl JointModel {
         if let Some(row) = self.coefficients.iter().find(|row| row.values.len() != count) {
             return Err(format!("column {} has {} coefficients for {count} outputs", row.column, row.values.len()));
         }
-        model::check_columns(self.coefficients.iter().map(|row| row.column), self.p)?;
         if self.loss == "ordinal" {
             let part = self.ordinal.as_ref().ok_or("its cut points are missing")?;
             let ascend = part.thresholds.windows(2).all(|pair| pair[0] < pair[1]);
@@ -216,17 +191,7 @@ mod tests {
             version: VERSION,
             created_by: "a test".to_string(),
             loss: "cox".to_string(),
-            lambda: 1e-5,
-            select_lambda: None,
-            k: 2,
-            solver: "auto".to_string(),
-            status: "tolerance".to_string(),
-            objective: 1.5,
-            standardized: false,
-            n: 10,
-            p: 5,
-            target: Some("died".to_string()),
-            categories: Vec::new(),
+            fit: Fit::example(1.5),
             outputs: vec!["risk".to_string()],
             intercepts: vec![0.0],
             coefficients: vec![Row { column: 3, feature: Some("age".to_string()), values }],

@@ -44,12 +44,27 @@ pub struct Model {
     /// What -1 and +1 are called in the data, for losses with labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Labels>,
+    /// How it came about.
+    #[serde(flatten)]
+    pub fit: Fit,
+    /// The name of the column of offsets, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<String>,
+    /// The intercept, 0 when none was fitted.
+    pub intercept: f64,
+    /// The non-zeros, by ascending column.
+    pub coefficients: Vec<Coefficient>,
+}
+
+/// How a model of any kind came about, and on what data. Its fields stand among those of the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fit {
     /// The ridge the coefficients were fitted under.
     pub lambda: f64,
     /// The ridge the columns were selected under, where that is another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub select_lambda: Option<f64>,
-    /// The budget of non-zeros.
+    /// How many columns could be chosen, or groups of them.
     pub k: usize,
     /// The solver's name.
     pub solver: String,
@@ -65,19 +80,12 @@ pub struct Model {
     pub n: usize,
     /// Columns of those rows.
     pub p: usize,
-    /// The name of the target column, if it has one.
+    /// The name of the target column (of events), if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The name of the column of offsets, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset: Option<String>,
     /// The columns of words, whose indicators the coefficients are of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<Category>,
-    /// The intercept, 0 when none was fitted.
-    pub intercept: f64,
-    /// The non-zeros, by ascending column.
-    pub coefficients: Vec<Coefficient>,
 }
 
 /// One non-zero coefficient.
@@ -187,12 +195,11 @@ impl Model {
 
     /// How columns of words are read for this model.
     pub fn words(&self) -> WordColumns {
-        let used: Vec<usize> = self.coefficients.iter().map(|c| c.column).collect();
-        WordColumns::of(&self.categories, &used)
+        self.fit.words(self.coefficients.iter().map(|c| c.column))
     }
 
     fn validate(&self) -> Result<(), String> {
-        categories::check(&self.categories, self.p)?;
+        self.fit.validate(self.coefficients.iter().map(|c| c.column))?;
         let loss = self.loss.build().map_err(|error| error.to_string())?;
         if loss.target() == TargetKind::Sign {
             self.labels.as_ref().ok_or("its loss has labels, and they are missing")?;
@@ -203,7 +210,30 @@ impl Model {
         {
             return Err(format!("two coefficients are of a column `{name}`"));
         }
-        check_columns(self.coefficients.iter().map(|c| c.column), self.p)
+        Ok(())
+    }
+}
+
+impl Fit {
+    /// How columns of words are read for a model that uses these columns.
+    pub(crate) fn words(&self, used: impl Iterator<Item = usize>) -> WordColumns {
+        WordColumns::of(&self.categories, &used.collect::<Vec<_>>())
+    }
+
+    /// The columns in use ascend and are among those there were.
+    pub(crate) fn validate(&self, used: impl Iterator<Item = usize>) -> Result<(), String> {
+        categories::check(&self.categories, self.p)?;
+        let mut before = None;
+        for column in used {
+            if let Some(before) = before.filter(|before| *before >= column) {
+                return Err(format!("column {column} comes after column {before}"));
+            }
+            if column >= self.p {
+                return Err(format!("column {column} of {} columns", self.p));
+            }
+            before = Some(column);
+        }
+        Ok(())
     }
 }
 
@@ -237,25 +267,28 @@ pub(crate) fn written(model: &impl Serialize) -> String {
     text
 }
 
-/// Columns ascend and are among `p`.
-pub(crate) fn check_columns(columns: impl Iterator<Item = usize>, p: usize) -> Result<(), String> {
-    let mut before = None;
-    for column in columns {
-        if let Some(before) = before.filter(|before| *before >= column) {
-            return Err(format!("column {column} comes after column {before}"));
-        }
-        if column >= p {
-            return Err(format!("column {column} of {p} columns"));
-        }
-        before = Some(column);
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    impl Fit {
+        pub(crate) fn example(objective: f64) -> Self {
+            Self {
+                lambda: 1e-5,
+                select_lambda: None,
+                k: 2,
+                solver: "auto".to_string(),
+                status: "tolerance".to_string(),
+                objective,
+                standardized: false,
+                n: 10,
+                p: 5,
+                target: Some("died".to_string()),
+                categories: Vec::new(),
+            }
+        }
+    }
 
     fn example() -> Model {
         Model {
@@ -264,18 +297,8 @@ mod tests {
             created_by: "a test".to_string(),
             loss: LossSpec { name: "logistic".to_string(), parameter: Some(2.0) },
             labels: Some(Labels::Two { negative: "0".to_string(), positive: "1".to_string() }),
-            lambda: 1e-5,
-            select_lambda: None,
-            k: 2,
-            solver: "auto".to_string(),
-            status: "tolerance".to_string(),
-            objective: 0.1 + 0.2,
-            standardized: false,
-            n: 10,
-            p: 5,
-            target: None,
+            fit: Fit::example(0.1 + 0.2),
             offset: None,
-            categories: Vec::new(),
             intercept: -1.0 / 3.0,
             coefficients: vec![
                 Coefficient { column: 1, feature: Some("a\"b".to_string()), value: 5e-324 },

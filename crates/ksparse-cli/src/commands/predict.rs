@@ -174,7 +174,7 @@ fn predictor(model: &Model, table: &Table, args: &PredictArgs, screen: Screen) -
 fn read(args: &PredictArgs, data: &Path, model: &Model, screen: Screen) -> Result<Table> {
     let mut options = args.reading.options(Need::Optional)?;
     if options.target.is_none() && options.target_file.is_none() {
-        options.target = model.target.clone();
+        options.target = model.fit.target.clone();
     }
     if options.offset.is_none() {
         options.offset = model.offset.clone();
@@ -208,7 +208,7 @@ fn align(model: &Model, table: &Table, args: &PredictArgs, screen: Screen) -> Re
         (linear.support, linear.coefficients) = pairs.into_iter().unzip();
         return Ok(linear);
     }
-    let (found, expected) = (table.ncols(), model.p);
+    let (found, expected) = (table.ncols(), model.fit.p);
     match (table.format, found) {
         (Format::Svmlight, _) => {
             // Columns that end no row of this file are zero throughout it.

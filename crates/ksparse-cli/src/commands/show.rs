@@ -32,19 +32,19 @@ pub fn run(args: &ShowArgs, screen: Screen) -> Result<()> {
     let mut facts = Facts::default();
     let parameter = model.loss.named_parameter().map(|(name, value)| format!(", {name} {}", significant(value)));
     facts.add("loss", format!("{}{}", model.loss.name, parameter.unwrap_or_default()));
-    if let Some(target) = &model.target {
+    if let Some(target) = &model.fit.target {
         facts.add("target", target.clone());
     }
     add_labels(&mut facts, model.labels.as_ref());
-    facts.add("k", format!("{} ({} non-zero)", model.k, model.coefficients.len()));
-    facts.add("lambda", significant(model.lambda));
-    if let Some(select) = model.select_lambda {
+    facts.add("k", format!("{} ({} non-zero)", model.fit.k, model.coefficients.len()));
+    facts.add("lambda", significant(model.fit.lambda));
+    if let Some(select) = model.fit.select_lambda {
         facts.add("selected", format!("under lambda = {}", significant(select)));
     }
-    let of = if model.standardized { " (of the standardised columns)" } else { "" };
-    facts.add("objective", format!("{}{of}", significant(model.objective)));
-    facts.add("solver", format!("{}, status {}", model.solver, model.status));
-    facts.add("fitted on", format!("{} rows, {} columns", model.n, model.p));
+    let of = if model.fit.standardized { " (of the standardised columns)" } else { "" };
+    facts.add("objective", format!("{}{of}", significant(model.fit.objective)));
+    facts.add("solver", format!("{}, status {}", model.fit.solver, model.fit.status));
+    facts.add("fitted on", format!("{} rows, {} columns", model.fit.n, model.fit.p));
     facts.add("written by", model.created_by.clone());
     screen.print(&format!("{}\n{facts}", coefficients(&model, usize::MAX)))
 }

@@ -9,7 +9,7 @@ use crate::screen::Screen;
 use ksparse::Risk;
 use ksparse::design::{Dense, Design};
 use ksparse::simulate::{self, Correlation, Simulated, Text};
-use ksparse_io::model::{Coefficient, FORMAT, LossSpec, Model, VERSION};
+use ksparse_io::model::{Coefficient, FORMAT, Fit, LossSpec, Model, VERSION};
 use ksparse_io::{Format, Labels, Matrix, Table, Target, WriteOptions};
 use std::path::PathBuf;
 
@@ -130,18 +130,20 @@ fn with_truth<D: Design>(data: Simulated<D>, matrix: impl FnOnce(D) -> Matrix, n
         created_by: concat!("ksparse ", env!("CARGO_PKG_VERSION"), " simulate").to_string(),
         loss: spec,
         labels: labels.then(|| Labels::Two { negative: "-1".to_string(), positive: "1".to_string() }),
-        lambda: 0.0,
-        select_lambda: None,
-        k: data.support.len(),
-        solver: "truth".to_string(),
-        status: "simulated".to_string(),
-        objective,
-        standardized: false,
-        n,
-        p,
-        target: Some("y".to_string()),
+        fit: Fit {
+            lambda: 0.0,
+            select_lambda: None,
+            k: data.support.len(),
+            solver: "truth".to_string(),
+            status: "simulated".to_string(),
+            objective,
+            standardized: false,
+            n,
+            p,
+            target: Some("y".to_string()),
+            categories: Vec::new(),
+        },
         offset: None,
-        categories: Vec::new(),
         intercept: 0.0,
         coefficients: entries
             .map(|(&column, &value)| Coefficient { column, feature: Some(names[column].clone()), value })

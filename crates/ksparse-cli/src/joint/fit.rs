@@ -21,6 +21,7 @@ use ksparse::loss::JOINT_RIDGE;
 use ksparse::select::{Choose, Chosen, Deal, JointProblem, Metric, Refits, Rule};
 use ksparse::{LinearModel, Solution, Solver};
 use ksparse_io::joint_model::{FORMAT, JointModel, OrdinalPart, Row, SurvivalPart, VERSION};
+use ksparse_io::model::Fit;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -133,17 +134,19 @@ pub fn run(request: &Request, screen: Screen) -> Result<()> {
         version: VERSION,
         created_by: concat!("ksparse ", env!("CARGO_PKG_VERSION")).to_string(),
         loss: request.task.loss().to_string(),
-        lambda: found.lambda,
-        select_lambda: found.chosen.as_ref().map(|chosen| chosen.lambda).filter(|lambda| *lambda != found.lambda),
-        k: found.k,
-        solver: request.solver.name().to_string(),
-        status: found.solution.status.code().to_string(),
-        objective: found.solution.value,
-        standardized: request.loss.standardize,
-        n: table.nrows(),
-        p: table.ncols(),
-        target: table.target_name.clone(),
-        categories: table.categories.clone(),
+        fit: Fit {
+            lambda: found.lambda,
+            select_lambda: found.chosen.as_ref().map(|chosen| chosen.lambda).filter(|lambda| *lambda != found.lambda),
+            k: found.k,
+            solver: request.solver.name().to_string(),
+            status: found.solution.status.code().to_string(),
+            objective: found.solution.value,
+            standardized: request.loss.standardize,
+            n: table.nrows(),
+            p: table.ncols(),
+            target: table.target_name.clone(),
+            categories: table.categories.clone(),
+        },
         outputs: request.task.outputs(),
         intercepts: found.models.iter().map(|model| model.intercept).collect(),
         coefficients: rows.filter(|row| row.values.iter().any(|v| *v != 0.0)).collect(),

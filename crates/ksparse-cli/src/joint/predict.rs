@@ -88,7 +88,7 @@ fn read(args: &PredictArgs, model: &JointModel, screen: Screen) -> Result<Table>
     let mut options = args.reading.options(Need::Optional)?;
     args.survival.apply(&mut options);
     if options.target.is_none() && options.target_file.is_none() {
-        options.target.clone_from(&model.target);
+        options.target.clone_from(&model.fit.target);
     }
     if let Some(part) = &model.survival {
         let [time, _, strata] = &mut options.beside;
@@ -107,7 +107,7 @@ fn read(args: &PredictArgs, model: &JointModel, screen: Screen) -> Result<Table>
 fn align(model: &JointModel, table: &Table, args: &PredictArgs, screen: Screen) -> Result<Vec<LinearModel>> {
     let (mut models, file) = (model.linear(), &args.model);
     let named = model.coefficients.iter().all(|row| row.feature.is_some()) && !model.coefficients.is_empty();
-    let (found, expected) = (table.ncols(), model.p);
+    let (found, expected) = (table.ncols(), model.fit.p);
     if let Some(names) = args.names(named, table)? {
         let mut places = Vec::new();
         for row in &model.coefficients {
@@ -291,8 +291,8 @@ fn confusion(model: &JointModel, scores: &Scores) -> String {
 /// `ksparse show` of such a model.
 pub fn show(model: &JointModel) -> String {
     let mut facts = report::facts(model);
-    facts.add("status", model.status.clone());
-    facts.add("fitted on", format!("{} rows, {} columns", model.n, model.p));
+    facts.add("status", model.fit.status.clone());
+    facts.add("fitted on", format!("{} rows, {} columns", model.fit.n, model.fit.p));
     facts.add("written by", model.created_by.clone());
     format!("{}\n{facts}", report::coefficients(model, usize::MAX))
 }

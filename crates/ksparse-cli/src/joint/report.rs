@@ -73,27 +73,27 @@ fn scores(table: &CvTable) -> Vec<Score> {
 pub fn json(model: &JointModel, solution: &Solution, chosen: Option<&Chosen>, times: Times) -> String {
     let of = |c: usize| model.coefficients.iter().map(|row| row.values[c]).collect();
     report::json(&FitJson {
-        objective: model.objective,
+        objective: model.fit.objective,
         loss: &model.loss,
-        lambda: model.lambda,
-        select_lambda: model.select_lambda,
-        k: model.k,
-        solver: &model.solver,
+        lambda: model.fit.lambda,
+        select_lambda: model.fit.select_lambda,
+        k: model.fit.k,
+        solver: &model.fit.solver,
         outputs: &model.outputs,
         support: model.coefficients.iter().map(|row| row.column).collect(),
         coefficients: (0..model.outputs.len()).map(of).collect(),
         intercepts: &model.intercepts,
         ordinal: model.ordinal.as_ref(),
         feature_names: model.coefficients.iter().map(|row| row.feature.as_deref()).collect(),
-        standardized: model.standardized,
+        standardized: model.fit.standardized,
         iterations: solution.iterations,
         refits: solution.refits,
-        status: &model.status,
+        status: &model.fit.status,
         scores: chosen.map(|chosen| scores(&chosen.table)),
         seconds: times.fit,
         read_seconds: times.read,
-        n: model.n,
-        p: model.p,
+        n: model.fit.n,
+        p: model.fit.p,
     })
 }
 
@@ -109,7 +109,7 @@ pub fn table(
 ) -> String {
     let mut text = coefficients(model, if all { usize::MAX } else { ROWS });
     let mut facts = facts(model);
-    facts.add("status", in_words(solution.status, &model.solver));
+    facts.add("status", in_words(solution.status, &model.fit.solver));
     facts.add("data", data.to_string());
     facts.add("time", seconds(times.fit));
     if let Some(path) = written {
@@ -154,14 +154,14 @@ pub fn facts(model: &JointModel) -> Facts {
     } else {
         facts.add("classes", model.outputs.join(", "));
     }
-    facts.add("k", format!("{} ({})", model.k, count(model.coefficients.len(), "column")));
-    facts.add("lambda", significant(model.lambda));
-    if let Some(lambda) = model.select_lambda {
+    facts.add("k", format!("{} ({})", model.fit.k, count(model.coefficients.len(), "column")));
+    facts.add("lambda", significant(model.fit.lambda));
+    if let Some(lambda) = model.fit.select_lambda {
         facts.add("selected", format!("under lambda = {}", significant(lambda)));
     }
-    let of = if model.standardized { " (of the standardised columns)" } else { "" };
-    facts.add("objective", format!("{}{of}", significant(model.objective)));
-    facts.add("solver", model.solver.clone());
+    let of = if model.fit.standardized { " (of the standardised columns)" } else { "" };
+    facts.add("objective", format!("{}{of}", significant(model.fit.objective)));
+    facts.add("solver", model.fit.solver.clone());
     facts
 }
 
