@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import Callback
-from ._docs import documented
+from ._docs import AT_TIMES, described, documented
 from ._joint import JointCrossValidated, SparseJointModel
 from ._parameters import JointFit, parameters
 from ._validation import TAKES, check_weights, validate
@@ -131,21 +131,9 @@ class _Cox(SparseJointModel):
         scores: NDArray[Any] = self._scores(X)[:, 0]
         return scores
 
+    @described(AT_TIMES.format(result="hazard"))
     def predict_cumulative_hazard_function(self, X: Any, times: Any = None, strata: Any = None) -> NDArray[Any]:
-        """Predict the cumulative hazard, by Breslow's estimate of the baseline.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        times : array-like of shape (n_times,), default=None
-            When; None is `unique_times_`.
-        strata : array-like of shape (n_samples,), default=None
-            The stratum of every row, where the model was fitted with strata.
-
-        Returns
-        -------
-        hazard : ndarray of shape (n_samples, n_times)
-        """
+        """Predict the cumulative hazard, by Breslow's estimate of the baseline."""
         risk = self.predict(X).astype(np.float64)
         times = self.unique_times_ if times is None else np.asarray(times, dtype=np.float64)
         codes = self._strata_of(strata, len(risk))
@@ -156,21 +144,9 @@ class _Cox(SparseJointModel):
             hazard[rows] = np.exp(risk[rows] - reference)[:, None] * reached
         return hazard
 
+    @described(AT_TIMES.format(result="survival"))
     def predict_survival_function(self, X: Any, times: Any = None, strata: Any = None) -> NDArray[Any]:
-        """Predict the probability that nothing has happened by some times.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        times : array-like of shape (n_times,), default=None
-            When; None is `unique_times_`.
-        strata : array-like of shape (n_samples,), default=None
-            The stratum of every row, where the model was fitted with strata.
-
-        Returns
-        -------
-        survival : ndarray of shape (n_samples, n_times)
-        """
+        """Predict the probability that nothing has happened by some times."""
         survival: NDArray[Any] = np.exp(-self.predict_cumulative_hazard_function(X, times, strata))
         return survival
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 from ._core import SOLVER_OPTIONS
 
 Class = TypeVar("Class", bound=type)
+Function = TypeVar("Function", bound=Callable[..., object])
 
 K = """k : int, float or None, default=None
     How many coefficients may be non-zero, beside the intercept and the columns in `keep`. A float in (0, 1] is a share
@@ -226,6 +227,19 @@ scoring : str or None, default=None
 UNBOUNDED = ("lower_bound_", "dual_gap_", "dual_vector_")
 
 
+AT_TIMES = """Parameters
+----------
+X : array-like or sparse matrix of shape (n_samples, n_features)
+times : array-like of shape (n_times,), default=None
+    When; None is `unique_times_`.
+strata : array-like of shape (n_samples,), default=None
+    The stratum of every row, where the model was fitted with strata.
+
+Returns
+-------
+{result} : ndarray of shape (n_samples, n_times)"""
+
+
 #: Parameters that single estimators have.
 OWN = (("loss", LOSS), ("gamma", GAMMA), ("width", WIDTH), ("scale", SCALE), ("ties", TIES), ("levels", LEVELS))
 
@@ -271,6 +285,16 @@ def documented(cls: Class) -> Class:
     said = {name: "\n".join(entry for entry in entries if entry) for name, entries in sections.items()}
     cls.__doc__ = "\n\n".join([outline, *(_title(name) + text for name, text in said.items() if text)])
     return cls
+
+
+def described(sections: str) -> Callable[[Function], Function]:
+    """Adds sections to the docstring of a function."""
+
+    def add(function: Function) -> Function:
+        function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{sections}"
+        return function
+
+    return add
 
 
 def _title(section: str) -> str:

@@ -125,10 +125,9 @@ class CrossValidated(Comparing, Choice):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The data. float32 and float64 in Fortran order and CSC matrices are read where they lie; other layouts are
-            copied once.
+            The data, in the layouts that the estimator beside this one reads without a copy.
         y : array-like of shape (n_samples,)
-            The target: numbers for regression, labels (numbers or strings) for classification.
+            Its target.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, in fits and in scores; integers mean repeated samples.
         offset : array-like of shape (n_samples,), default=None

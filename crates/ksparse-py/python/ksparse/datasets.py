@@ -23,6 +23,11 @@ def _size(value: Any, name: str, least: int = 1) -> int:
     return int(check_scalar(value, name, numbers.Integral, min_val=least))
 
 
+def _sizes(n_samples: Any, n_features: Any, n_informative: Any) -> tuple[int, int, int]:
+    n, p = _size(n_samples, "n_samples"), _size(n_features, "n_features")
+    return n, p, _size(n_informative, "n_informative", 0)
+
+
 def _seed(random_state: Any) -> int:
     """An integer is the seed itself: the same data as the Rust library's for that seed."""
     return int(random_state) if isinstance(random_state, numbers.Integral) else seed(random_state)
@@ -32,6 +37,10 @@ def _coef(raw: dict[str, Any], n_features: int) -> Floats:
     coef = np.zeros(n_features)
     coef[raw["support"]] = raw["coef"]
     return coef
+
+
+def _with_truth(raw: dict[str, Any], n_features: int) -> tuple[Floats, Floats, Floats]:
+    return raw["samples"].T, raw["target"], _coef(raw, n_features)
 
 
 def make_regression(
@@ -63,10 +72,8 @@ def make_regression(
     coef : ndarray of shape (n_features,)
         The truth.
     """
-    n, p = _size(n_samples, "n_samples"), _size(n_features, "n_features")
-    k = _size(n_informative, "n_informative", 0)
-    raw = _core.simulate_linear(n, p, k, float(correlation), float(noise), _seed(random_state))
-    return raw["samples"].T, raw["target"], _coef(raw, p)
+    n, p, k = _sizes(n_samples, n_features, n_informative)
+    return _with_truth(_core.simulate_linear(n, p, k, float(correlation), float(noise), _seed(random_state)), p)
 
 
 def make_classification(
@@ -81,8 +88,10 @@ def make_classification(
 
     Parameters
     ----------
-    n_samples, n_features, n_informative : int
-        Sizes.
+    n_samples, n_features : int
+        Rows and columns.
+    n_informative : int
+        How many columns have a coefficient.
     correlation : float, default=0
         Columns i and j have correlation ``correlation ** |i - j|``.
     random_state : int or RandomState, default=0
@@ -95,10 +104,8 @@ def make_classification(
     coef : ndarray of shape (n_features,)
         The truth.
     """
-    n, p = _size(n_samples, "n_samples"), _size(n_features, "n_features")
-    k = _size(n_informative, "n_informative", 0)
-    raw = _core.simulate_logistic(n, p, k, float(correlation), _seed(random_state))
-    return raw["samples"].T, raw["target"], _coef(raw, p)
+    n, p, k = _sizes(n_samples, n_features, n_informative)
+    return _with_truth(_core.simulate_logistic(n, p, k, float(correlation), _seed(random_state)), p)
 
 
 def make_text(

@@ -27,23 +27,14 @@ const ROUNDS_TO_RANK: usize = 3;
 
 /// f on a support, its sum held at every minimum.
 pub(super) struct Settled<'a> {
-    owner: &'a Totalled<'a>,
+    pub owner: &'a Totalled<'a>,
     /// With the penalty, within bounds.
-    inner: Box<dyn Restricted + 'a>,
-    support: Vec<usize>,
-    price: Rc<Cell<Price>>,
+    pub inner: Box<dyn Restricted + 'a>,
+    pub support: Vec<usize>,
+    pub price: Rc<Cell<Price>>,
 }
 
-impl<'a> Settled<'a> {
-    pub fn new(
-        owner: &'a Totalled<'a>,
-        inner: Box<dyn Restricted + 'a>,
-        support: &[usize],
-        price: Rc<Cell<Price>>,
-    ) -> Self {
-        Self { owner, inner, support: support.to_vec(), price }
-    }
-
+impl Settled<'_> {
     /// The penalty as the whole objective has it.
     fn usual(&self) -> Price {
         self.owner.held.price

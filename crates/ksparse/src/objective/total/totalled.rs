@@ -178,7 +178,7 @@ impl Objective for Totalled<'_> {
             None => Box::new(priced),
             Some(bounds) => Box::new(RestrictedBoxed::new(Box::new(priced), bounds, support)),
         };
-        Ok(Box::new(Settled::new(self, part, support, price)))
+        Ok(Box::new(Settled { owner: self, inner: part, support: support.to_vec(), price }))
     }
 
     fn repair(&self, support: &[usize], x: &mut [f64]) -> Result<()> {
