@@ -35,7 +35,7 @@ fn every_experiment_runs_quickly_and_the_report_shows_all() {
     let list = succeed(&["list"]);
     let ids: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(ids.contains(&"E1"));
-    succeed(&["all", "--quick", "--out", out, "--jobs", "2"]);
+    succeed(&["all", "--quick", "--replicas", "1", "--out", out, "--jobs", "2"]);
     for id in &ids {
         let page = fs::read_to_string(folder.path().join(format!("{id}.html"))).expect("a page");
         assert!(page.contains("<svg") && page.contains("class=\"findings\""), "{id}: figures and findings");
@@ -92,10 +92,10 @@ fn cells_are_named_by_what_a_run_shows() {
 fn an_interrupted_run_goes_on_where_it_was() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().to_str().expect("utf-8");
-    let run = ["E1", "--quick", "--replicas", "1", "--seed", "7", "--out", out];
+    let run = ["E5", "--quick", "--replicas", "1", "--seed", "7", "--out", out];
     assert!(succeed(&run).contains(" to run"));
-    let whole = rows(folder.path(), "E1");
-    let file = folder.path().join("E1.csv");
+    let whole = rows(folder.path(), "E5");
+    let file = folder.path().join("E5.csv");
     let text = fs::read_to_string(&file).expect("a CSV");
 
     // Killed in the middle of a line, somewhere in the file.
@@ -110,27 +110,27 @@ fn an_interrupted_run_goes_on_where_it_was() {
             to_run > 0 && to_run + finished <= whole.len() + 2,
             "{to_run} cells run again with {finished} rows there"
         );
-        assert_eq!(rows(folder.path(), "E1"), whole, "the same rows in the same order");
+        assert_eq!(rows(folder.path(), "E5"), whole, "the same rows in the same order");
     }
     assert!(succeed(&run).contains(" 0 to run"));
-    assert_eq!(rows(folder.path(), "E1"), whole);
+    assert_eq!(rows(folder.path(), "E5"), whole);
 
     // Compressed, which is how results are kept: the same rows, and it stays so.
-    let packed = folder.path().join("E1.csv.zst");
+    let packed = folder.path().join("E5.csv.zst");
     fs::write(&packed, zstd::encode_all(text.as_bytes(), 3).expect("compressed")).expect("written");
     fs::remove_file(&file).expect("removed");
     assert!(succeed(&run).contains(" 0 to run"));
-    let more = ["E1", "--quick", "--replicas", "2", "--seed", "7", "--out", out];
+    let more = ["E5", "--quick", "--replicas", "2", "--seed", "7", "--out", out];
     succeed(&more);
     assert!(!file.exists(), "compressed as before");
     let unpacked = zstd::decode_all(fs::File::open(&packed).expect("there")).expect("sound");
     fs::write(&file, unpacked).expect("written");
-    assert!(rows(folder.path(), "E1").len() > whole.len());
+    assert!(rows(folder.path(), "E5").len() > whole.len());
     fs::remove_file(&packed).expect("removed");
 
     // More replicas later: the old cells stay.
     succeed(&more);
-    assert_eq!(rows(folder.path(), "E1").iter().filter(|row| whole.contains(row)).count(), whole.len());
+    assert_eq!(rows(folder.path(), "E5").iter().filter(|row| whole.contains(row)).count(), whole.len());
 
     // Results of another version are not mixed in.
     fs::write(&file, "a,b,c\n1,2,3\n").expect("written");
