@@ -143,3 +143,52 @@ def test_sparse_matrices_of_other_libraries():
         assert model.support_.tolist() == here.support_.tolist()
         assert abs(model.objective_ - here.objective_) <= 1e-9 * here.objective_
         assert (model.predict(there) == here.predict(S)).all()
+
+
+def family(name):
+    """Data whose target suits an estimator: 3000 x 400, six columns that matter."""
+    generator = np.random.default_rng(5)
+    X, coef = generator.standard_normal((3000, 400)), np.zeros(400)
+    coef[::70] = [0.8, -0.6, 0.5, 0.7, -0.5, 0.6]
+    z = X @ coef
+    noise = generator.standard_normal(len(z))
+    draws = {
+        "linear": lambda: z + noise,
+        "robust": lambda: z + generator.standard_t(2, len(z)),
+        "sign": lambda: np.where(z + noise > 0, "yes", "no"),
+        "counts": lambda: generator.poisson(np.exp(0.5 * z)).astype(float),
+        "positive": lambda: np.exp(0.5 * z) * generator.gamma(4.0, 0.25, len(z)),
+        "classes": lambda: np.digitize(z + noise, [-0.7, 0.7]),
+        "responses": lambda: np.column_stack([z + noise, 0.5 * z - noise]),
+        "times": lambda: np.column_stack([np.exp(-z) * generator.exponential(1.0, len(z)), noise < 0.8]),
+    }
+    return X, draws[name]()
+
+
+FAMILIES = [
+    ("SparseLinearRegression", "linear"), ("SparseRobustRegression", "robust"), ("SparseLogisticRegression", "sign"),
+    ("SparseSVC", "sign"), ("SparseHuberClassifier", "sign"), ("SparsePoissonRegression", "counts"),
+    ("SparseGammaRegression", "positive"), ("SparseMultinomialRegression", "classes"),
+    ("SparseOrdinalRegression", "classes"), ("SparseMultiTaskRegression", "responses"),
+    ("SparseCoxRegression", "times"),
+]
+
+
+@needs_device
+@pytest.mark.parametrize(("name", "target"), FAMILIES)
+def test_every_family_its_choice_and_its_bound(name, target):
+    X, y = family(target)
+    options = {"alpha": 0.01, "standardize": True}
+    here, there = (getattr(ksparse, name)(6, device=device, **options).fit(X, y) for device in (None, "cuda"))
+    assert there.support_.tolist() == here.support_.tolist()
+    assert abs(there.objective_ - here.objective_) <= 1e-9 * abs(here.objective_)
+    chosen = [getattr(ksparse, f"{name}CV")(device=device, cv=3, random_state=0).fit(X, y) for device in (None, "cuda")]
+    assert chosen[1].k_ == chosen[0].k_
+    assert chosen[1].support_.tolist() == chosen[0].support_.tolist()
+    np.testing.assert_allclose(chosen[1].coef_, chosen[0].coef_, rtol=1e-6, atol=1e-9)
+    if hasattr(here, "dual_gap_"):
+        bounds = [ksparse.certify(model, X, y).lower_bound for model in (here, there)]
+        assert abs(bounds[1] - bounds[0]) <= 1e-6 * abs(bounds[0])
+    if not isinstance(here, (ksparse.SparseMultinomialRegression, ksparse.SparseMultiTaskRegression)):
+        values = [ksparse.path(model, X, y, ks=[1, 3, 6]).objectives for model in (here, there)]
+        np.testing.assert_allclose(values[1], values[0], rtol=1e-9)
