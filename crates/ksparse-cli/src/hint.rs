@@ -5,12 +5,11 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Options that people try, and what does that here.
-const MEANT: [(&str, &str); 7] = [
+const MEANT: [(&str, &str); 6] = [
     ("--alpha", "the ridge is called --lambda, in `f = mean loss + lambda/2 ||w||^2`"),
     ("--alphas", "several ridges are compared by `ksparse path --lambdas A,B,C`"),
     ("--C", "the ridge is --lambda; a cost C of liblinear is --lambda 1/(n C) with n rows"),
-    ("--cv", "cross-validation is `ksparse path --cv 5`, or `ksparse fit -k auto`, which chooses k and the ridges"),
-    ("--folds", "cross-validation is `ksparse path --cv 5`, or `ksparse fit -k auto`, which chooses k and the ridges"),
+    ("--folds", "the number of folds is --cv 5, of `ksparse path` and of `ksparse fit -k auto`"),
     ("--family", "the family of the target is its --loss: logistic, squared, poisson, ... (`ksparse fit --help`)"),
     ("--output", "results are written by -o FILE"),
 ];

@@ -1,6 +1,7 @@
 //! `ksparse fit`: one k, one model.
 
 use crate::args::bounds::{BOUNDS, BoundArgs};
+use crate::args::choice::ValidationArgs;
 use crate::args::columns;
 use crate::args::data::DataArgs;
 use crate::args::device::DeviceArgs;
@@ -10,7 +11,6 @@ use crate::args::parse::{self, FitK, Words};
 use crate::args::solve::{self, SolverArgs};
 use crate::args::survival::SurvivalArgs;
 use crate::certified::{Certified, needs_ridge};
-use crate::choosing::{Request, ridges};
 use crate::data::Data;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
@@ -22,7 +22,6 @@ use crate::prepared::Prepared;
 use crate::progress::Watcher;
 use crate::screen::Screen;
 use crate::sharded;
-use ksparse::select::{Metric, Rule};
 use ksparse::solver::{Needs, TraceRow};
 use ksparse::{Progress, Solver};
 use std::fmt::Write;
@@ -57,6 +56,9 @@ pub struct FitArgs {
 
     #[command(flatten)]
     pub bounds: BoundArgs,
+
+    #[command(flatten)]
+    pub validation: ValidationArgs,
 
     #[command(flatten)]
     pub loss: LossArgs,
@@ -128,6 +130,7 @@ Examples (the first line makes the data):
   ksparse simulate linear --rows 200 --cols 1000 --nonzeros 10 -o data.csv
   ksparse fit data.csv -k 10
   ksparse fit data.csv -k auto -o model.json
+  ksparse fit data.csv -k auto --cv 10 --rule best
   ksparse fit data.csv -k 10 --standardize --lambda 1e-3 -o model.json
   ksparse fit data.csv -k 10 --solver fbs --json
   ksparse fit data.csv -k 10 --lambda 0.1 --certify --plot-gap gap.svg
@@ -142,6 +145,11 @@ fn after() -> String {
 
 pub fn run(args: &FitArgs, screen: Screen) -> Result<()> {
     let solver = args.solver.build()?;
+    if let (FitK::Given(k), Some(option)) = (&args.k, args.validation.given()) {
+        return Err(Failure::Input(format!(
+            "{option} is about the choice of k: say -k auto, or compare sizes by `ksparse path -k 1:{k} --cv 5`"
+        )));
+    }
     let files = sharded::find(&args.data.data)?;
     let read = files.clone().unwrap_or_else(|| args.data.files());
     let listed = args.bounds.files().chain(columns::file(args.loss.penalty_factors.as_deref())).collect();
@@ -265,7 +273,7 @@ fn fit_jointly(args: &FitArgs, data: Data, task: Task, solver: &dyn Solver, scre
         loss: &args.loss,
         device: &args.device,
         choice: match args.k {
-            FitK::Auto => joint::fit::Choice::automatic(args.solver.time_limit()),
+            FitK::Auto => joint::fit::Choice::compared(None, None, &args.validation, &args.solver)?,
             FitK::Given(k) => joint::fit::Choice::Given(k),
         },
         solver,
@@ -283,17 +291,7 @@ fn choose(args: &FitArgs, prepared: &Prepared, solver: &dyn Solver, screen: Scre
         return Err(Failure::Input(message.to_string()));
     }
     let started = Instant::now();
-    let request = Request {
-        folds: None,
-        metric: Metric::Deviance,
-        rule: Rule::Lean,
-        lambdas: ridges(None, args.loss.lambda),
-        seed: args.solver.seed,
-        resamples: 0,
-        ensemble: false,
-        time_limit: args.solver.time_limit(),
-    };
-    let made = request.choose(prepared, solver, screen)?;
+    let made = args.validation.request(None, &args.loss, &args.solver)?.choose(prepared, solver, screen)?;
     let training = prepared.problem().on_all_rows().map_err(|error| prepared.blame(error))?;
     let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
     let chosen = &made.chosen;

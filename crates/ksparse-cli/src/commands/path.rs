@@ -149,7 +149,7 @@ fn path(args: &PathArgs, solver: &dyn Solver, screen: Screen) -> Result<()> {
         let mut prepared =
             Prepared::new(data, reading, &args.loss, args.keep.as_ref(), args.groups.as_deref(), screen)?;
         prepared.intercept &= intercept;
-        if args.choice.cv.is_some() || args.k.is_none() {
+        if args.choice.validation.cv.is_some() || args.k.is_none() {
             let message = "cross-validation holds rows out, and --gram has none: say -k, and --criterion to choose";
             return Err(Failure::Input(message.to_string()));
         }
@@ -215,7 +215,6 @@ fn choose_jointly(args: &PathArgs, data: Data, task: Task, solver: &dyn Solver, 
     ];
     joint::fit::refuse(&task, &others)?;
     args.bounds.check_no_total()?;
-    let choice = &args.choice;
     let request = joint::fit::Request {
         data,
         task,
@@ -225,14 +224,12 @@ fn choose_jointly(args: &PathArgs, data: Data, task: Task, solver: &dyn Solver, 
         survival: &args.survival,
         loss: &args.loss,
         device: &args.device,
-        choice: joint::fit::Choice::Compared {
-            ks: args.k.as_ref().map(|ks| ks.0.clone()),
-            lambdas: args.lambdas.as_ref().map(|lambdas| lambdas.0.clone()),
-            folds: choice.cv,
-            metric: choice.metric.as_deref().map(Metric::by_name).transpose()?,
-            rule: choice.rule(if args.k.is_none() { Rule::Lean } else { Rule::Best })?,
-            time_limit: args.solver.time_limit(),
-        },
+        choice: joint::fit::Choice::compared(
+            args.k.as_ref().map(|ks| ks.0.clone()),
+            args.lambdas.as_ref().map(|lambdas| lambdas.0.clone()),
+            &args.choice.validation,
+            &args.solver,
+        )?,
         solver,
         seed: args.solver.seed,
         output: &args.output,
@@ -309,16 +306,16 @@ enum ChoiceRule {
 
 impl ChoiceRule {
     fn new(args: &ChoiceArgs, prepared: &Prepared, seed: u64) -> Result<Self> {
-        if let Some(deal) = args.cv {
+        let how = &args.validation;
+        if let Some(deal) = how.cv {
             let folds = dealt(prepared, deal, seed)?;
-            let metric = args.metric()?;
+            let metric = how.metric()?;
             metric.check(&*prepared.task.loss)?;
-            let rule = args.rule(Rule::Best)?;
-            return Ok(Self::Validation { deal, folds, metric, rule });
+            return Ok(Self::Validation { deal, folds, metric, rule: how.rule(Rule::Best)? });
         }
-        if args.metric.is_some() || args.rule.is_some() || args.one_se {
-            let message = "--metric, --rule and --one-se are for cross-validation: add --cv 5, or leave -k to it";
-            return Err(Failure::Input(message.to_string()));
+        if let Some(option) = how.given() {
+            let message = format!("{option} is for cross-validation: add --cv 5, or leave -k to it");
+            return Err(Failure::Input(message));
         }
         let loss = &prepared.task.loss;
         let is_likelihood = loss.is_quadratic() || loss.is_likelihood();

@@ -3,9 +3,11 @@
 use super::Task;
 use super::report;
 use crate::args::bounds::BoundArgs;
+use crate::args::choice::ValidationArgs;
 use crate::args::device::DeviceArgs;
 use crate::args::loss::LossArgs;
 use crate::args::parse::Words;
+use crate::args::solve::SolverArgs;
 use crate::args::survival::SurvivalArgs;
 use crate::choosing::warn;
 use crate::data::Data;
@@ -56,9 +58,21 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// k and the ridge by cross-validation over ranges that suit the data.
-    pub fn automatic(time_limit: Option<Duration>) -> Self {
-        Self::Compared { ks: None, lambdas: None, folds: None, metric: None, rule: Rule::Lean, time_limit }
+    /// These sizes and ridges by cross-validation, or such as suit the data.
+    pub fn compared(
+        ks: Option<Vec<usize>>,
+        lambdas: Option<Vec<f64>>,
+        how: &ValidationArgs,
+        solver: &SolverArgs,
+    ) -> Result<Self> {
+        Ok(Self::Compared {
+            rule: how.rule(if ks.is_none() { Rule::Lean } else { Rule::Best })?,
+            metric: how.asked_metric()?,
+            folds: how.cv,
+            time_limit: solver.time_limit(),
+            ks,
+            lambdas,
+        })
     }
 }
 

@@ -3,8 +3,7 @@
 use super::Files;
 use super::fit::{Shards, options};
 use super::rounds::MappedRounds;
-use crate::args::solve::SolverArgs;
-use crate::choosing::{dealt, ridges, words};
+use crate::choosing::{self, dealt, words};
 use crate::failure::Result;
 use crate::interrupt;
 use crate::outcome::Fitted;
@@ -29,18 +28,10 @@ pub struct Request {
 }
 
 impl Request {
-    /// Where nothing is said but, perhaps, the ridge.
-    pub fn automatic(lambda: Option<f64>, solver: &SolverArgs) -> Self {
-        Self {
-            ks: None,
-            lambdas: ridges(None, lambda),
-            folds: None,
-            metric: Metric::Deviance,
-            rule: Rule::Lean,
-            seed: solver.seed,
-            path: false,
-            time_limit: solver.time_limit(),
-        }
+    /// Among sizes that suit the data.
+    pub fn automatic(asked: choosing::Request) -> Self {
+        let choosing::Request { lambdas, folds, metric, rule, seed, time_limit, .. } = asked;
+        Self { ks: None, lambdas, folds, metric, rule, seed, path: false, time_limit }
     }
 }
 

@@ -65,7 +65,8 @@ pub fn run(args: &FitArgs, paths: Vec<PathBuf>, solver: &dyn Solver, screen: Scr
     let k = match args.k {
         FitK::Given(k) => prepared.at_most_all(k, screen),
         FitK::Auto => {
-            let made = choose(&files, &prepared, &Request::automatic(args.loss.lambda, &args.solver), solver, screen)?;
+            let request = Request::automatic(args.validation.request(None, &args.loss, &args.solver)?);
+            let made = choose(&files, &prepared, &request, solver, screen)?;
             let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
             let found = &made.selection.solution;
             let others = [(&args.trace, args.trace.is_some().then(|| trace(&found.trace)))];
@@ -106,6 +107,7 @@ fn refuse(args: &FitArgs) -> Result<()> {
     super::refuse(&[
         ("--certify", args.certify.is_some()),
         ("--plot-gap", args.plot_gap.is_some()),
+        ("--metric auc", args.validation.metric.as_deref() == Some("auc")),
         ("--groups", args.groups.is_some()),
         ("--start", args.start.is_some()),
         ("--dual", args.dual.is_some()),

@@ -21,7 +21,7 @@ pub fn run(args: &PathArgs, paths: Vec<PathBuf>, solver: &dyn Solver, screen: Sc
     let (files, prepared, few) = opened(&asked, paths, screen)?;
     let solver: &dyn Solver = if solver.name() == "auto" { &few } else { solver };
     let started = Instant::now();
-    let given = args.choice.request(args.lambdas.as_ref(), &args.loss, &args.solver)?;
+    let given = Request::automatic(args.choice.request(args.lambdas.as_ref(), &args.loss, &args.solver)?);
     let ks = args.k.as_ref().map(|ks| ks.0.clone());
     if let Some(&most) = ks.as_ref().and_then(|ks| ks.last()) {
         prepared.at_most_all(most, screen);
@@ -29,13 +29,10 @@ pub fn run(args: &PathArgs, paths: Vec<PathBuf>, solver: &dyn Solver, screen: Sc
     let request = Request {
         // As for one file: a single ridge where sizes are given.
         lambdas: given.lambdas.or_else(|| ks.as_ref().map(|_| vec![prepared.lambda])),
-        folds: given.folds,
-        metric: given.metric,
-        rule: if ks.is_some() { args.choice.rule(Rule::Best)? } else { given.rule },
-        seed: given.seed,
+        rule: if ks.is_some() { args.choice.validation.rule(Rule::Best)? } else { given.rule },
         path: true,
-        time_limit: given.time_limit,
         ks,
+        ..given
     };
     let made = choose(&files, &prepared, &request, solver, screen)?;
     let times = Times { fit: started.elapsed().as_secs_f64(), read: prepared.data.seconds };
@@ -79,7 +76,7 @@ fn refuse(args: &PathArgs) -> Result<()> {
         ("--criterion", args.choice.criterion.is_some()),
         ("--resamples", args.choice.resamples.is_some()),
         ("--ensemble", args.choice.ensemble),
-        ("--metric auc", args.choice.metric.as_deref() == Some("auc")),
+        ("--metric auc", args.choice.validation.metric.as_deref() == Some("auc")),
         ("--groups", args.groups.is_some()),
         ("--nonnegative, --lower or --upper", args.bounds.given()),
         ("--device", args.device.device != Place::Processor),

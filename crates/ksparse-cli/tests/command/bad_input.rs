@@ -111,7 +111,7 @@ fn targets_that_do_not_suit() {
 #[test]
 fn options_out_of_range() {
     let bench = Bench::with_data();
-    let cases: [(&str, &[&str]); 28] = [
+    let cases: [(&str, &[&str]); 30] = [
         ("fit data.csv -k -1", &["-1", "whole number"]),
         ("fit data.csv -k x", &["whole number"]),
         ("fit data.csv -k 1:5", &["ksparse path"]),
@@ -130,7 +130,9 @@ fn options_out_of_range() {
         ("fit data.csv -k 3 --lamda 1", &["--lambda"]),
         ("fit data.csv -k 3 --alpha 1", &["--lambda"]),
         ("fit data.csv -k 3 --alpha=1", &["--lambda"]),
-        ("fit data.csv -k 3 --cv 5", &["ksparse path --cv 5", "-k auto"]),
+        ("fit data.csv -k 3 --cv 5", &["--cv", "-k auto", "ksparse path -k 1:3 --cv 5"]),
+        ("fit data.csv -k 3 --folds 5", &["--cv 5", "-k auto"]),
+        ("fit data.csv -k 3 --one-se", &["--one-se", "-k auto"]),
         ("fit data.csv -k 3 --keep x77", &["x77"]),
         ("fit data.csv -k 3 --format cvs", &["csv"]),
         ("predct m.json data.csv", &["predict"]),

@@ -189,11 +189,22 @@ fn what_is_said_beside_it_is_heeded() {
     let one = bench.json("path labels.csv --lambda 0.05 --cv 4 --rule best --metric auc --json");
     assert_eq!((&one["chosen"]["lambda"], &one["chosen"]["select_lambda"]), (&0.05.into(), &0.05.into()));
     assert!(one["chosen"]["by"].as_str().unwrap().contains("4-fold cross-validation: best mean of auc"));
+    // `fit` is the same choice by the same words.
+    for told in ["--cv 4 --rule best --metric auc --lambda 0.05", "--cv 3x2 --one-se", ""] {
+        let path = bench.json(&format!("path labels.csv --json {told}"));
+        let fit = bench.json(&format!("fit labels.csv -k auto --json {told}"));
+        for same in ["k", "lambda", "select_lambda", "objective"] {
+            assert_eq!(fit[same], path["chosen"][same], "{same}, {told}");
+        }
+    }
     let twice = bench.json("path data.csv -k 1:4 --cv 3x2 --json");
     assert!(twice["chosen"]["by"].as_str().unwrap().contains("3-fold cross-validation, dealt twice: best mean"));
-    for bad in
-        ["path data.csv -k 1:3 --rule lean", "fit data.csv -k auto --certify", "path data.csv --cv 4 --criterion bic"]
-    {
+    for bad in [
+        "path data.csv -k 1:3 --rule lean",
+        "fit data.csv -k auto --certify",
+        "path data.csv --cv 4 --criterion bic",
+        "fit data.csv -k auto --cv 1",
+    ] {
         assert_eq!(bench.run(bad).code, 2, "{bad}");
     }
     let limited = bench.run("path labels.csv --time-limit 0 --json");
