@@ -8,6 +8,7 @@ mod columns;
 mod listed;
 pub(crate) mod logistic;
 pub(crate) mod softmax;
+pub(crate) use columns::dot_chosen;
 use columns::{Product, Square, alone, sums};
 pub(crate) use listed::add_listed_rows;
 use pulp::{Arch, Simd, WithSimd};

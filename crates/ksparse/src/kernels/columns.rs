@@ -3,6 +3,7 @@
 
 use super::private::Term;
 use super::{Entry, arch, total};
+use faer::Mat;
 use pulp::{Simd, WithSimd};
 
 /// Columns from this length on are long: they come from memory, and eight streams fetch more of it than four; short
@@ -70,6 +71,40 @@ pub(crate) fn sums<T: Entry, K: Term>(columns: &[T], r: &[f64], out: &mut [f64])
     arch().dispatch(Columns { columns, r, out, term: std::marker::PhantomData::<K> });
 }
 
+struct Chosen<'a, 'b> {
+    matrix: &'a Mat<f64>,
+    which: &'a [u32],
+    r: &'a [f64],
+    out: &'b mut [f64],
+}
+
+impl WithSimd for Chosen<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { matrix, which, r, out } = self;
+        let ((groups, rest), (sums, others)) = (which.as_chunks::<4>(), out.as_chunks_mut::<4>());
+        for (&[a, b, c, d], sums) in groups.iter().zip(sums) {
+            let columns = [
+                matrix.col_as_slice(a as usize),
+                matrix.col_as_slice(b as usize),
+                matrix.col_as_slice(c as usize),
+                matrix.col_as_slice(d as usize),
+            ];
+            *sums = together::<S, Product, 4, 2>(simd, columns, r);
+        }
+        for (&j, sum) in rest.iter().zip(others) {
+            [*sum] = together::<S, Product, 1, 2>(simd, [matrix.col_as_slice(j as usize)], r);
+        }
+    }
+}
+
+/// `out[a] = column . r` for column `which[a]` of a matrix.
+pub(crate) fn dot_chosen(matrix: &Mat<f64>, which: &[u32], r: &[f64], out: &mut [f64]) {
+    arch().dispatch(Chosen { matrix, which, r, out });
+}
+
 #[inline(always)]
 pub(super) fn of_f64<S: Simd, K: Term>(simd: S, columns: &[f64], r: &[f64], out: &mut [f64]) {
     if r.len() >= LONG {
@@ -85,7 +120,8 @@ fn by<S: Simd, K: Term, const C: usize, const U: usize>(simd: S, columns: &[f64]
     let n = r.len();
     let (mut groups, mut blocks) = (out.chunks_exact_mut(C), columns.chunks_exact(C * n));
     for (group, block) in (&mut groups).zip(&mut blocks) {
-        group.copy_from_slice(&together::<S, K, C, U>(simd, block, r));
+        let columns = std::array::from_fn(|c| &block[c * n..(c + 1) * n]);
+        group.copy_from_slice(&together::<S, K, C, U>(simd, columns, r));
     }
     for (column, o) in blocks.remainder().chunks_exact(n).zip(groups.into_remainder()) {
         *o = alone::<f64, K>(column, r);
@@ -93,9 +129,7 @@ fn by<S: Simd, K: Term, const C: usize, const U: usize>(simd: S, columns: &[f64]
 }
 
 #[inline(always)]
-fn together<S: Simd, K: Term, const C: usize, const U: usize>(simd: S, block: &[f64], r: &[f64]) -> [f64; C] {
-    let n = r.len();
-    let columns: [&[f64]; C] = std::array::from_fn(|c| &block[c * n..(c + 1) * n]);
+fn together<S: Simd, K: Term, const C: usize, const U: usize>(simd: S, columns: [&[f64]; C], r: &[f64]) -> [f64; C] {
     let (groups_r, _) = pulp::as_arrays::<U, _>(S::as_simd_f64s(r).0);
     let groups: [&[[S::f64s; U]]; C] =
         columns.map(|c| &pulp::as_arrays::<U, _>(S::as_simd_f64s(c).0).0[..groups_r.len()]);
