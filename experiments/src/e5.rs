@@ -107,9 +107,8 @@ impl Experiment for BreastCancer {
             }
         }
         cells.extend(settings.seeds(100, 2).map(|seed| cell(variant.to_string(), seed, PUBLISHED)));
-        let few = settings.seeds(10, 1).take(10);
-        cells.extend(few.clone().map(|seed| cell(variant.to_string(), seed, LONGER)));
-        cells.extend(few.take(3).map(|seed| cell(variant.to_string(), seed, PATIENT)));
+        cells.extend(settings.seeds(10, 1).take(10).map(|seed| cell(variant.to_string(), seed, LONGER)));
+        cells.extend(settings.seeds(100, 2).map(|seed| cell(variant.to_string(), seed, PATIENT)));
         Ok(cells)
     }
 
