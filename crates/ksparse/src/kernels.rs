@@ -8,6 +8,7 @@ mod columns;
 mod listed;
 pub(crate) mod logistic;
 pub(crate) mod softmax;
+pub(crate) mod wide;
 pub(crate) use columns::dot_chosen;
 use columns::{Product, Square, alone, sums};
 pub(crate) use listed::add_listed_rows;
@@ -92,7 +93,7 @@ macro_rules! operation {
 
 // After the macro, which it uses.
 mod gains;
-pub(crate) use gains::{Gains, highest, highest_newcomer};
+pub(crate) use gains::{Gains, highest};
 
 /// Independent sums per column: four AVX2 vectors hide the latency of the additions.
 const LANES: usize = 16;

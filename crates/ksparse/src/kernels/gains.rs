@@ -60,47 +60,6 @@ pub(crate) fn highest<T: Entry>(v: &[T], gains: &Gains, g: f64, e: f64, least: f
     arch().dispatch(Highest { v, gains, g, e, least })
 }
 
-operation!(HighestNewcomer<'a> {
-    v: &'a [T], g: &'a [f64], e: &'a [f64], r: f64, d: f64, c: f64, least: f64
-} -> Option<(f64, usize)>, |_simd| {
-    const WIDTH: usize = 16;
-    let n = v.len();
-    let (g, e) = (&g[..n], &e[..n]);
-    let parts = |v: f64, g: f64, e: f64| {
-        let top = g - v * r;
-        (top * top, e + v * v * d)
-    };
-    let (mut best, mut place) = (least, None);
-    for start in (0..n).step_by(WIDTH) {
-        let end = (start + WIDTH).min(n);
-        let mut higher = false;
-        for j in start..end {
-            let (top, bottom) = parts(v[j].widen(), g[j], e[j]);
-            higher |= top > (best + c) * bottom;
-        }
-        if higher {
-            for j in start..end {
-                let (top, bottom) = parts(v[j].widen(), g[j], e[j]);
-                if top > (best + c) * bottom {
-                    (best, place) = (top / bottom - c, Some(j));
-                }
-            }
-        }
-    }
-    place.map(|place| (best, place))
-});
-
-/// The highest of `(g_j - v_j r)^2 / (e_j + v_j^2 d) - c` and its j, the first of equals, if above `least`: what
-/// exchanges for one place gain. An infinite e_j gains nothing.
-pub(crate) fn highest_newcomer(
-    v: &[f64],
-    (g, e): (&[f64], &[f64]),
-    (r, d, c): (f64, f64, f64),
-    least: f64,
-) -> Option<(f64, usize)> {
-    arch().dispatch(HighestNewcomer { v, g, e, r, d, c, least })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -121,7 +121,7 @@ impl Auto {
     fn search(&self, run: &mut Run, sparsity: &Sparsity, start: Option<&Solution>) -> Result<Solution> {
         let objective = run.objective;
         if start.is_none()
-            && let Some((mut answers, status)) = every_k::search(run, &self.plan, self.effort)?
+            && let Some((mut answers, status)) = every_k::search(run, &self.plan, self.effort, true)?
             && let Some(at) = answers.pop()
         {
             return run.finish(at, status);

@@ -5,7 +5,7 @@
 //! coordinates most of that happens on a *working set*: the members and the coordinates that promise most, looked up
 //! in one pass over the data, and looked up again at the end.
 
-use super::exchange::{Reach, polish, screen};
+use super::exchange::{Reach, margin, polish, screen};
 use super::landscape::{Landscape, Place, Start};
 use super::plan::Plan;
 use super::prune::{Drop, prune};
@@ -215,6 +215,11 @@ impl Place for Bend<'_> {
         self.at = at;
         self.work += steps as f64 * self.land.step(k);
         Ok(())
+    }
+
+    fn margin(&self) -> Result<f64> {
+        let (land, k) = (self.land, self.support().len());
+        Ok(land.run(k, |run| margin(run, &self.at))?.0)
     }
 
     /// All at once: a refit for each is what makes growing dear.

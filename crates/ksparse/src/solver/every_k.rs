@@ -1,5 +1,6 @@
 //! Answers for all k from one search (`ladder.rs`), where local searches are cheap.
 
+use super::agreement::agreed;
 use super::curved::{self, Curved};
 use super::ladder::{FLIGHTS, Ladder};
 use super::landscape::Landscape;
@@ -107,9 +108,15 @@ impl<'r> Counted<'r> {
     }
 }
 
-/// The minimum on the best support found for every size from 0 to the run's k: f never rises. `None` where searching
-/// on a ladder is too dear for that k.
-pub(super) fn search(run: &mut Run, plan: &Plan, effort: Effort) -> Result<Option<(Vec<Iterate>, Status)>> {
+/// The minimum on the best support found for every size from 0 to the run's k: f never rises. Of the last size alone,
+/// where only that is asked for and nothing is left to be found. `None` where searching on a ladder is too dear for
+/// that k.
+pub(super) fn search(
+    run: &mut Run,
+    plan: &Plan,
+    effort: Effort,
+    alone: bool,
+) -> Result<Option<(Vec<Iterate>, Status)>> {
     let objective = run.objective;
     let ends = flights(run, plan, effort)?;
     if ends.last().is_none_or(|&end| end < run.budget.k) {
@@ -119,13 +126,13 @@ pub(super) fn search(run: &mut Run, plan: &Plan, effort: Effort) -> Result<Optio
     let (cancel, budget) = (run.cancel().clone(), run.budget.clone());
     let Some((outputs, free)) = Counted::of(run).rows else {
         let land = Curved::new(objective, &budget, plan, cancel);
-        return climb(run, &land, &ends, plan, effort).map(Some);
+        return climb(run, &land, &ends, plan, effort, alone).map(Some);
     };
     let origin = objective.at(SparseRef::ZERO)?;
     let (Some(hessian), Some(cost)) = (origin.hessian()?, objective.profile().hessian) else { return Ok(None) };
     let columns = objective.dim() / outputs;
     let space = Space::new(&*origin, hessian, &free, cost.of(1, columns) / columns as f64, outputs, cancel)?;
-    climb(run, &space, &ends, plan, effort).map(Some)
+    climb(run, &space, &ends, plan, effort, alone).map(Some)
 }
 
 fn climb<L: Landscape>(
@@ -134,15 +141,22 @@ fn climb<L: Landscape>(
     ends: &[usize],
     plan: &Plan,
     effort: Effort,
+    alone: bool,
 ) -> Result<(Vec<Iterate>, Status)> {
-    let mut ladder = Ladder::new(plan);
+    let counted = Counted::of(run);
+    let (work, curved) = (counted.work(plan), counted.curved());
     let mut best = run.begin(None)?;
     // Data that are not finite are found out here.
     run.gradient(&best)?;
+    let kicks = if curved { plan.agreeing_curved } else { plan.agreeing_quadratic } * effort.factor().max(1.0);
+    if alone && let Some(support) = agreed(all, run.budget.k, kicks as usize, plan)? {
+        let at = minimum(run, &support)?;
+        let limit = run.record(&best, &at, None);
+        return Ok((vec![at], limit.unwrap_or(Status::SupportStable)));
+    }
+    let mut ladder = Ladder::new(plan);
     let mut answers = vec![best.clone()];
     let mut limit = None;
-    let counted = Counted::of(run);
-    let (work, curved) = (counted.work(plan), counted.curved());
     for &end in ends {
         let known = if curved { descents(run, end, plan)? } else { Vec::new() };
         ladder.climb(all, end, work, effort.factor(), &known, &mut |ladder| {
@@ -218,6 +232,6 @@ pub(super) fn solve(
     let covered: Vec<usize> = ks.iter().copied().filter(|&k| k.min(counted) <= top).collect();
     let Some(&last) = covered.last() else { return Ok(Vec::new()) };
     run.budget.k = last.min(counted);
-    let Some((answers, status)) = search(&mut run, &auto.plan, auto.effort)? else { return Ok(Vec::new()) };
+    let Some((answers, status)) = search(&mut run, &auto.plan, auto.effort, false)? else { return Ok(Vec::new()) };
     covered.iter().map(|&k| run.answer(answers[k.min(answers.len() - 1)].clone(), status)).collect()
 }

@@ -77,6 +77,18 @@ fn proposals(run: &Run, at: &Iterate, width: usize) -> Result<Option<Box<dyn Pro
     Ok(scores.map(|scores| Box::new(scores) as Box<dyn Proposals>))
 }
 
+/// What letting the cheapest member go costs on the quadratic model, in units of what the best newcomer would gain
+/// alone; 0 where the model has no answer.
+pub(super) fn margin(run: &Run, at: &Iterate) -> Result<f64> {
+    if run.budget.is_grouped() {
+        return Ok(0.0);
+    }
+    let Some(scores) = Scores::new(run, at, run.gradient(at)?, usize::MAX)? else { return Ok(0.0) };
+    let cheapest = (0..at.support.len()).map(|a| scores.model.cost(a)).fold(f64::INFINITY, f64::min);
+    let alone = scores.gradient.iter().zip(&scores.left).filter(|(_, left)| **left > 0.0);
+    Ok(cheapest / alone.map(|(g, left)| g * g / left).fold(0.0, f64::max))
+}
+
 /// Exchanges coordinates while f falls. Points below `record_below` count as iterations; the way there does not.
 /// `Some(status)` when a limit ended it.
 pub(super) fn polish(

@@ -12,8 +12,9 @@
 //! the core, take turns with kicks and crossings of two answers over the core, which combine what is in it.
 //!
 //! Rungs are climbed in *flights* (k = 1 to 20, 21 to 40, 41 to 60, 61 to 80) that depend on nothing above them: one k
-//! alone, and a whole path, are the same computation, and f never rises with k. Random numbers are seeded, and the end
-//! is a count of operations: the same problem gives the same answer whatever the number of threads.
+//! alone, and a whole path, are the same computation, unless kicks agree on that k beforehand (`agreement.rs`), and f
+//! never rises with k. Random numbers are seeded, and the end is a count of operations: the same problem gives the same
+//! answer whatever the number of threads.
 
 use super::landscape::{Landscape, Place, Start};
 use super::plan::Plan;
@@ -38,6 +39,8 @@ pub(super) struct Ladder<'a> {
     flight: RangeInclusive<usize>,
     /// Starts made on each rung since something was news there.
     quiet: Vec<f64>,
+    /// How often each is kicked while nothing is quiet.
+    weights: Vec<f64>,
     /// An f that leaves nothing to explain: no rung above the first that gets there can do better.
     nothing: f64,
     /// What forward selection has come to.
@@ -64,6 +67,7 @@ impl<'a> Ladder<'a> {
             rungs: vec![Vec::new()],
             flight: 0..=0,
             quiet: vec![0.0],
+            weights: Vec::new(),
             nothing: f64::NEG_INFINITY,
             forward: Vec::new(),
             news: false,
@@ -92,6 +96,7 @@ impl<'a> Ladder<'a> {
         self.flight = self.rungs.len()..=last;
         self.rungs.resize_with(last + 1, Vec::new);
         self.quiet.resize(last + 1, 0.0);
+        self.weights = (0..=last).map(|k| (k as f64).powf(-self.plan.low_rungs)).collect();
         self.work = 0.0;
         self.nothing = NOTHING * all.begin(&[])?.value().abs();
         // Forward selection, and the same with exchanges at every size.
@@ -168,11 +173,7 @@ impl<'a> Ladder<'a> {
         let found: Result<Vec<_>> = starts
             .into_par_iter()
             .map(|start| {
-                let mut place = landscape.begin(&start.support)?;
-                if start.more > 0 {
-                    place.widen(start.more)?;
-                }
-                place.settle(start.k)?;
+                let place = landscape.search(&start)?;
                 Ok((place.work(), place.value(), place.support()))
             })
             .collect();
@@ -190,7 +191,7 @@ impl<'a> Ladder<'a> {
     /// standardisation .251, .252, .228, .210, .182.)
     fn rung(&mut self) -> usize {
         let (low, high) = (*self.flight.start(), self.highest().unwrap_or(*self.flight.start()));
-        let weight = |k: usize| (k as f64).powf(-self.plan.low_rungs) / (1.0 + self.quiet[k] / self.plan.quiet);
+        let weight = |k: usize| self.weights[k] / (1.0 + self.quiet[k] / self.plan.quiet);
         let mut left = self.rng.random::<f64>() * (low..=high).map(weight).sum::<f64>();
         let past = |k: &usize| {
             left -= weight(*k);

@@ -21,6 +21,9 @@ pub(super) trait Place {
     /// Grows, or drops the cheapest members, to k of them; then exchanges until nothing gains.
     fn settle(&mut self, k: usize) -> Result<()>;
 
+    /// What letting the cheapest member go costs, in units of what the best newcomer would gain alone.
+    fn margin(&self) -> Result<f64>;
+
     /// Multiply-adds so far.
     fn work(&self) -> f64;
 }
@@ -36,6 +39,16 @@ pub(super) trait Landscape: Sync + Sized {
 
     /// The minimum on those of some coordinates that are here and independent of those before them.
     fn begin<'s>(&'s self, support: &[usize]) -> Result<Self::Place<'s>>;
+
+    /// A local search.
+    fn search(&self, start: &Start) -> Result<Self::Place<'_>> {
+        let mut place = self.begin(&start.support)?;
+        if start.more > 0 {
+            place.widen(start.more)?;
+        }
+        place.settle(start.k)?;
+        Ok(place)
+    }
 
     /// Coordinates that are always in and not counted in k.
     fn free(&self) -> &[usize];

@@ -26,6 +26,7 @@
 //! hinge loss, which has a corner, needs a ridge and goes to `auto`, `diht` and `sdiht`, or as a heuristic to `grahtp`,
 //! `fgrahtp`, `htp`, `iht` and `svrght`. A solver is a plain struct of options with a `Default`.
 
+mod agreement;
 mod ascent;
 mod auto;
 mod corners;

@@ -131,6 +131,16 @@ table! {
     /// Candidates of a working set for each member.
     working_each = 4.0;
 
+    // Whether anything is left for it to find.
+    /// Kicks that must all lead back on a quadratic f...
+    agreeing_quadratic = 64.0;
+    /// ...and on any other, where they are dearer.
+    agreeing_curved = 16.0;
+    /// Newcomers that these choose from: each costs a row of the Hessian.
+    pool = 64.0;
+    /// What letting a member go must cost, in units of what the best newcomer gains alone.
+    margin = 1.5;
+
     // Losses with corners.
     /// Epochs of a dual ascent: supports settle early.
     epochs = 100.0;

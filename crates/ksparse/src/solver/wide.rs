@@ -9,20 +9,28 @@
 //! a for j :  f -= 1/2 [ (g_j - V_aj x_a / d_a)^2 / (e_j + V_aj^2 / d_a) - x_a^2 / d_a ]
 //! ```
 //!
-//! Each costs O(k p), and a row of H when a coordinate enters for the first time (one pass over the data; rows are
-//! kept). So a search that grows, exchanges and drops thousands of times never solves a system. An exchange gains no
-//! more than its newcomer alone would, which spares all but some fifty newcomers the comparison with every member.
+//! Both rows are sums of rows of H, which are kept: one pass over those of F changes g and e, and V itself is needed
+//! for the few pairs only that may gain. So a search that grows, exchanges and drops thousands of times never solves a
+//! system. Which pairs these are says a bound: no exchange for j gains more than j alone would, and as `V_aj^2 / d_a`
+//! is at most `u^2 = H_jj - e_j`, the part of j that F explains, one gains more than b / 2 only if
+//!
+//! ```text
+//! sqrt(x_a^2 / d_a) < [ |g_j| u + sqrt(H_jj (g_j^2 - e_j b)) ] / e_j
+//! ```
 //!
 //! Where f has several outputs with one H (several responses), x and g have a column for each, and their squares above
 //! are sums over the outputs: a coordinate is then in for all of them.
 
+mod inverse;
 mod space;
 
 pub(super) use space::Space;
 
 use super::landscape::{Landscape, Place, Start};
 use crate::error::Result;
-use crate::kernels::{axpy, axpy4, highest_newcomer};
+use crate::kernels::wide::{Members, Newcomers, Slopes, highest_alone, highest_pair, promising, shift};
+use inverse::Inverse;
+use std::sync::Arc;
 
 /// A coordinate of which less is left than this share cannot enter: what is left is rounding error, or soon would be.
 const DEPENDENT: f64 = 1e-8;
@@ -30,9 +38,6 @@ const DEPENDENT: f64 = 1e-8;
 /// The share of entering coordinates whose row is not there yet, on average. (Work is counted by it and not by what
 /// happened: threads may come upon a row in any order.)
 const NEW_ROWS: f64 = 0.1;
-
-/// With more newcomers than this to compare with every member, it is quicker to go through V from end to end.
-const MANY: usize = 500;
 
 /// A fall of f below this share of f(0) is none.
 const NOTHING: f64 = 1e-13;
@@ -54,16 +59,15 @@ impl Landscape for Space<'_> {
             free: 0,
             x: Vec::new(),
             value: self.value,
-            solved: Vec::new(),
-            inverse: Vec::new(),
+            rows: Vec::new(),
+            inverse: Inverse::default(),
             gradient: self.gradient.clone(),
-            left: self.diagonal.clone(),
-            inside: vec![false; self.coordinates.len()],
+            left: self.curvature.clone(),
             work: 0.0,
         };
         for j in self.free {
             if let Ok(place) = self.coordinates.binary_search(j)
-                && state.left[place] > DEPENDENT * self.diagonal[place]
+                && state.left[place] > DEPENDENT * self.curvature[place]
             {
                 state.enter(place)?;
                 state.free += 1;
@@ -110,99 +114,85 @@ pub(super) struct Wide<'s> {
     /// The minimum on F, all outputs of a member together, and f there.
     x: Vec<f64>,
     value: f64,
-    /// V by rows: one per member of F, over all coordinates.
-    solved: Vec<Vec<f64>>,
+    /// Rows of H, one per member of F.
+    rows: Vec<Arc<[f64]>>,
     /// G^-1.
-    inverse: Vec<Vec<f64>>,
+    inverse: Inverse,
     /// Output by output.
     gradient: Vec<f64>,
+    /// e; minus infinity on F.
     left: Vec<f64>,
-    inside: Vec<bool>,
     /// Multiply-adds so far.
     work: f64,
 }
 
 impl<'s> Wide<'s> {
     /// Whether a coordinate outside can enter.
-    #[inline]
     fn can_enter(&self, j: usize) -> bool {
-        self.space.counted[j] && !self.inside[j] && self.left[j] > DEPENDENT * self.space.diagonal[j]
+        self.left[j] > self.space.floor[j]
+    }
+
+    fn newcomers(&self) -> Newcomers<'_> {
+        Newcomers { gradient: &self.gradient, left: &self.left, floor: &self.space.floor }
+    }
+
+    /// Moves along a sum of the members' rows: x, g and e follow.
+    fn shift(&mut self, factors: &[f64], steps: &[f64], square: f64) {
+        let outputs = self.space.outputs;
+        for (x, factor) in self.x.chunks_exact_mut(outputs).zip(factors) {
+            x.iter_mut().zip(steps).for_each(|(x, step)| *x += factor * step);
+        }
+        self.work += (factors.len() + 1 + outputs) as f64 * self.left.len() as f64;
+        shift(&self.rows, factors, steps, square, Slopes { gradient: &mut self.gradient, left: &mut self.left });
     }
 
     /// Takes j in.
     fn enter(&mut self, j: usize) -> Result<()> {
-        let mut row = self.space.row(j)?;
-        let (outputs, size) = (self.space.outputs, row.len());
-        self.work += ((2 * self.support.len() + 2 + outputs) as f64 + NEW_ROWS * self.space.entry) * row.len() as f64;
-        let shares: Vec<f64> = self.support.iter().map(|&a| row[a]).collect();
-        let (fours, rest) = shares.as_chunks::<4>();
-        for (c, four) in fours.iter().enumerate() {
-            let solved: [&[f64]; 4] = std::array::from_fn(|i| &self.solved[4 * c + i][..]);
-            axpy4(four.map(|share| -share), solved, &mut row);
-        }
-        for (share, solved) in rest.iter().zip(&self.solved[4 * fours.len()..]) {
-            axpy(-share, solved, &mut row);
-        }
-        let pivot = row[j];
-        let mut steps = vec![0.0; outputs];
-        for (step, gradient) in steps.iter_mut().zip(self.gradient.chunks_mut(size)) {
-            *step = -gradient[j] / pivot;
-            self.value += 0.5 * gradient[j] * *step;
-            axpy(*step, &row, gradient);
-        }
-        self.left.iter_mut().zip(&row).for_each(|(e, r)| *e -= r * (r / pivot));
-        let answers: Vec<f64> = self.solved.iter().map(|solved| solved[j]).collect();
-        for (answer, (solved, x)) in answers.iter().zip(self.solved.iter_mut().zip(self.x.chunks_mut(outputs))) {
-            axpy(-answer / pivot, &row, solved);
-            x.iter_mut().zip(&steps).for_each(|(x, step)| *x -= answer * step);
-        }
-        for (b, line) in self.inverse.iter_mut().enumerate() {
-            line.iter_mut().zip(&answers).for_each(|(v, a)| *v += answers[b] * a / pivot);
-            line.push(-answers[b] / pivot);
-        }
-        let last = answers.iter().map(|a| -a / pivot).chain([1.0 / pivot]).collect();
-        self.inverse.push(last);
-        row.iter_mut().for_each(|r| *r /= pivot);
-        self.solved.push(row);
+        let row = self.space.row(j)?;
+        self.work += NEW_ROWS * self.space.entry * row.len() as f64;
+        let crosses: Vec<f64> = self.support.iter().map(|&a| row[a]).collect();
+        let factors = self.inverse.factors(&crosses);
+        let pivot = row[j] + crosses.iter().zip(&factors).map(|(cross, factor)| cross * factor).sum::<f64>();
+        let slopes = self.gradient.iter().skip(j).step_by(row.len());
+        let steps: Vec<f64> = slopes.map(|slope| -slope / pivot).collect();
+        self.value -= 0.5 * pivot * steps.iter().map(|step| step * step).sum::<f64>();
+        self.rows.push(row);
         self.support.push(j);
-        self.x.extend(steps);
-        self.inside[j] = true;
+        self.x.resize(self.support.len() * steps.len(), 0.0);
+        self.shift(&factors, &steps, -1.0 / pivot);
+        self.inverse.enter(&factors, pivot);
+        self.left[j] = f64::NEG_INFINITY;
         Ok(())
     }
 
     /// Lets the member at a place go.
     fn leave(&mut self, place: usize) {
         let (outputs, size) = (self.space.outputs, self.left.len());
-        self.work += (self.support.len() + 1 + outputs) as f64 * size as f64;
+        // V of a member is 1 for itself and 0 for the others.
+        let factors = self.inverse.line(place).to_vec();
+        let pivot = factors[place];
+        let steps: Vec<f64> = self.x[place * outputs..(place + 1) * outputs].iter().map(|x| -x / pivot).collect();
+        self.value += 0.5 * pivot * steps.iter().map(|step| step * step).sum::<f64>();
+        self.shift(&factors, &steps, 1.0 / pivot);
+        self.inverse.leave(place, &factors);
+        self.rows.remove(place);
+        self.x.drain(place * outputs..(place + 1) * outputs);
         let j = self.support.remove(place);
-        let x: Vec<f64> = self.x.drain(place * outputs..(place + 1) * outputs).collect();
-        let solved = self.solved.remove(place);
-        let mut column: Vec<f64> = self.inverse.iter().map(|line| line[place]).collect();
-        let pivot = column.remove(place);
-        self.inverse.remove(place);
-        let shifts: Vec<f64> = x.iter().map(|x| x / pivot).collect();
-        for ((x, shift), gradient) in x.iter().zip(&shifts).zip(self.gradient.chunks_mut(size)) {
-            self.value += 0.5 * x * shift;
-            axpy(-shift, &solved, gradient);
-            gradient[j] = -shift;
-        }
-        self.left.iter_mut().zip(&solved).for_each(|(e, v)| *e += v * v / pivot);
-        for (b, &answer) in column.iter().enumerate() {
-            let factor = answer / pivot;
-            axpy(-factor, &solved, &mut self.solved[b]);
-            self.solved[b][j] = -factor;
-            self.x[b * outputs..(b + 1) * outputs].iter_mut().zip(&shifts).for_each(|(x, shift)| *x -= answer * shift);
-            self.inverse[b].remove(place);
-            self.inverse[b].iter_mut().zip(&column).for_each(|(v, c)| *v -= factor * c);
-        }
         self.left[j] = 1.0 / pivot;
-        self.inside[j] = false;
+        self.gradient.iter_mut().skip(j).step_by(size).zip(&steps).for_each(|(slope, step)| *slope = *step);
+    }
+
+    /// What letting each member go costs, `x_a^2 / d_a`; those that cannot go cost everything.
+    fn costs(&self) -> Vec<f64> {
+        let squares = self.x.chunks_exact(self.space.outputs).map(|x| x.iter().map(|x| x * x).sum::<f64>());
+        let costs = squares.zip(self.inverse.diagonal()).map(|(square, d)| square / d);
+        costs.enumerate().map(|(a, cost)| if a < self.free { f64::INFINITY } else { cost }).collect()
     }
 
     /// The member whose leaving costs least; the earlier of equals.
     fn cheapest(&self) -> usize {
-        let cost = |a: usize| self.departure(a).1;
-        (self.free..self.support.len()).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(self.free)
+        let costs = self.costs();
+        (self.free..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or(self.free)
     }
 
     /// A fall of f that is none.
@@ -212,88 +202,37 @@ impl<'s> Wide<'s> {
 
     /// Twice what f falls by when j enters.
     fn alone(&self, j: usize) -> f64 {
-        let size = self.left.len();
-        let squares: f64 = (0..self.space.outputs).map(|c| self.gradient[c * size + j].powi(2)).sum();
-        squares / self.left[j]
+        self.gradient.iter().skip(j).step_by(self.left.len()).map(|slope| slope * slope).sum::<f64>() / self.left[j]
     }
 
     /// The coordinate that lowers f most by entering, if by more than `least`; the smaller of equals.
     fn best_newcomer(&self, least: f64) -> Option<usize> {
-        let mut best = (2.0 * least, None);
-        for j in 0..self.left.len() {
-            if self.can_enter(j) && self.alone(j) > best.0 {
-                best = (self.alone(j), Some(j));
-            }
-        }
-        best.1
+        highest_alone(self.newcomers(), 2.0 * least)
     }
 
     /// The exchange that lowers f most, if by more than `least`: place, coordinate.
     fn best_exchange(&mut self, least: f64) -> Option<(usize, usize)> {
-        self.work += 2.0 * self.left.len() as f64;
-        let first = self.best_newcomer(least)?;
-        let mut best = (2.0 * least, None);
-        self.compare(first, &mut best);
-        // Only who would gain more alone than that can gain more.
-        let mut others: Vec<(f64, usize)> = (0..self.left.len())
-            .map(|j| (self.alone(j), j))
-            .filter(|&(alone, j)| alone > best.0 && j != first && self.can_enter(j))
-            .collect();
-        if others.len() > MANY && self.space.outputs == 1 {
-            self.compare_all(&mut best);
-        } else {
-            others.sort_unstable_by(better_first);
-            let promising = others.into_iter().take_while(|(alone, _)| *alone > best.0);
-            for (_, j) in promising.collect::<Vec<_>>() {
-                self.compare(j, &mut best);
-            }
-        }
-        best.1
+        let (outputs, size, costs) = (self.space.outputs, self.left.len(), self.costs());
+        let cheapest = costs.iter().copied().fold(f64::INFINITY, f64::min);
+        let mut others = promising(self.newcomers(), self.space.curvatures(), 2.0 * least, cheapest);
+        self.work += 2.0 * size as f64;
+        // Those with the first, which gains most alone, rule many out.
+        let gains: Vec<f64> = others.iter().map(|&j| self.alone(j)).collect();
+        let first = (0..gains.len()).rev().max_by(|&a, &b| gains[a].total_cmp(&gains[b]))?;
+        others[..=first].rotate_right(1);
+        let units: Vec<f64> = self.inverse.diagonal().map(|d| 1.0 / d).collect();
+        let shifts = self.x.chunks_exact(outputs).zip(&units).flat_map(|(x, unit)| x.iter().map(move |x| x * unit));
+        let shifts: Vec<f64> = shifts.collect();
+        let mut order: Vec<usize> = (self.free..costs.len()).collect();
+        order.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
+        let inverse = self.inverse.entries();
+        let members =
+            Members { rows: &self.rows, inverse, shifts: &shifts, units: &units, costs: &costs, order: &order };
+        let curvature = &self.space.curvature;
+        let (compared, best) = highest_pair(&members, self.newcomers(), curvature, &others, 2.0 * least);
+        self.work += (compared * costs.len()) as f64 / 2.0;
+        best
     }
-
-    /// What letting member a go costs: `1 / d_a` and `x_a^2 / d_a`.
-    fn departure(&self, a: usize) -> (f64, f64) {
-        let d = self.inverse[a][a];
-        let squares: f64 = self.of_member(a).iter().map(|x| x * x).sum();
-        (1.0 / d, squares / d)
-    }
-
-    /// x_a, for every output.
-    fn of_member(&self, a: usize) -> &[f64] {
-        &self.x[a * self.space.outputs..(a + 1) * self.space.outputs]
-    }
-
-    /// Exchanges of every member for j; twice the gain of the best goes with it.
-    fn compare(&self, j: usize, best: &mut (f64, Option<(usize, usize)>)) {
-        for a in self.free..self.support.len() {
-            let ((unit, cost), v, d) = (self.departure(a), self.solved[a][j], self.inverse[a][a]);
-            let slopes = self.of_member(a).iter().zip(self.gradient.chunks(self.left.len()));
-            let squares: f64 = slopes.map(|(x, gradient)| (gradient[j] - v * (x / d)).powi(2)).sum();
-            let gain = squares / (self.left[j] + v * v * unit) - cost;
-            if gain > best.0 {
-                *best = (gain, Some((a, j)));
-            }
-        }
-    }
-
-    /// Exchanges of every member for anyone outside.
-    fn compare_all(&mut self, best: &mut (f64, Option<(usize, usize)>)) {
-        self.work += self.support.len() as f64 * self.left.len() as f64;
-        let left: Vec<f64> =
-            (0..self.left.len()).map(|j| if self.can_enter(j) { self.left[j] } else { f64::INFINITY }).collect();
-        for a in self.free..self.support.len() {
-            let newcomers = (&self.gradient[..], &left[..]);
-            let (unit, cost) = self.departure(a);
-            let departure = (self.x[a] / self.inverse[a][a], unit, cost);
-            if let Some((gain, j)) = highest_newcomer(&self.solved[a], newcomers, departure, best.0) {
-                *best = (gain, Some((a, j)));
-            }
-        }
-    }
-}
-
-fn better_first(a: &(f64, usize), b: &(f64, usize)) -> std::cmp::Ordering {
-    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
 }
 
 impl Place for Wide<'_> {
@@ -314,6 +253,11 @@ impl Place for Wide<'_> {
             self.enter(place)?;
         }
         Ok(())
+    }
+
+    fn margin(&self) -> Result<f64> {
+        let cheapest = self.costs().into_iter().fold(f64::INFINITY, f64::min);
+        Ok(self.best_newcomer(0.0).map_or(f64::INFINITY, |j| cheapest / self.alone(j)))
     }
 
     fn widen(&mut self, more: usize) -> Result<()> {
