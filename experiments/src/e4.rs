@@ -324,7 +324,7 @@ fn setting() -> Vec<String> {
          is this library's search: it grows its support by blocks and ranks swaps by the quadratic model. \"As \
          published\" is Algorithm 2 from alpha I with a constant step, the best of 0.1, 1, 10 and 100 by the tuning \
          data, 50 iterations at most; its time is a quarter of that of all four steps. GraSP ends after 20 iterations \
-         at the latest, after 5 from p = 120 on; with the paper's 50 it is run too, on fewer replicas. FBS is run \
+         at the latest, after 5 from p = 120 on; with the paper's 50 it is run too. FBS is run \
          once for the largest k and read on its way. The largest entries of the tuned graphical lasso, as many as \
          there are true edges, stand for it at the true k. Stability: edges found on more than half of ten random \
          halves at the tuned k, refitted."
