@@ -73,8 +73,8 @@ impl<'a> OnComponent<'a> {
         let degree = |i: usize| rows[i].len();
         let through: usize = neighbours.iter().map(|&(c, _)| degree(c as usize)).sum();
         let listed = through + component.entries.iter().map(|e| degree(e.row)).sum::<usize>();
-        // With all of O it is a product, 3 m d / 8 steps of eight lanes. Measured on 60 nodes: at 2.8 times as much work
-        // with the entries (681 of them) all of O takes 0.8 of a refit's time, at as much (276 entries) 1.3 times.
+        // With all of O it is a product, 3 m d / 8 steps of eight lanes. Measured on 60 nodes: at 2.8 times as much
+        // work with the entries (681 of them) all of O takes 0.8 of a refit's time, at as much (276 entries) 1.3 times.
         let crowded = listed > nodes.len() * 3 * units.len() / 4;
         Self {
             model,
