@@ -181,8 +181,9 @@ fn a_narrowed_risk_is_the_risk_on_its_columns() {
 #[test]
 fn every_branch_of_the_default_solver_can_be_forced() {
     type Forced = (&'static str, fn() -> Plan, f64);
-    let branches: [Forced; 6] = [
+    let branches: [Forced; 7] = [
         ("usual", Plan::default, 0.0),
+        ("always climbing", Plan::always_climbing, 0.0),
         ("without ladder", Plan::without_ladder, 0.0),
         ("swaps", Plan::swaps, 0.0),
         ("leaps", Plan::leaps, 0.0),
@@ -209,6 +210,32 @@ fn every_branch_of_the_default_solver_can_be_forced() {
             }
         }
     }
+}
+
+/// Where kicks agree the search for every k is spared: it finds nothing lower.
+#[test]
+fn where_kicks_agree_nothing_is_left_to_be_found() {
+    let climbing = Auto { plan: Plan::always_climbing(), ..Auto::default() };
+    let spared = |risk: &Risk, k: usize, what: &str| {
+        let auto = Auto::default().fit(risk, &Sparsity::new(k)).unwrap();
+        let climbed = climbing.fit(risk, &Sparsity::new(k)).unwrap();
+        assert!(auto.value <= climbed.value * (1.0 + 1e-12), "{what}, k = {k}: {} {}", auto.value, climbed.value);
+        // A climb refits its answers at every size.
+        usize::from(auto.refits < climbed.refits)
+    };
+    let counts: Vec<[usize; 2]> = (0..16u64)
+        .into_par_iter()
+        .map(|seed| {
+            let linear = simulate::linear(200, 150, 5, Correlation::Ar1(0.5), 0.5, seed);
+            let labels = simulate::logistic(400, 60, 4, Correlation::Ar1(0.3), seed);
+            let a = Risk::new(&linear.design, &linear.target, Squared::default()).unwrap().with_intercept();
+            let b = Risk::new(&labels.design, &labels.target, Logistic::default()).unwrap().with_ridge(1e-3).unwrap();
+            let count = |risk: &Risk, what: &str| [3, 5, 8].iter().map(|&k| spared(risk, k, what)).sum();
+            [count(&a, &format!("numbers, seed {seed}")), count(&b, &format!("labels, seed {seed}"))]
+        })
+        .collect();
+    let of = |loss: usize| counts.iter().map(|count| count[loss]).sum::<usize>();
+    assert!(of(0) >= 16 && of(1) >= 8, "the test must bite: {} and {} of 48 were spared", of(0), of(1));
 }
 
 /// Where classes are well separated f is far from its quadratic model, and the best partner of the best column may

@@ -215,6 +215,9 @@ fn choose_jointly(args: &PathArgs, data: Data, task: Task, solver: &dyn Solver, 
     ];
     joint::fit::refuse(&task, &others)?;
     args.bounds.check_no_total()?;
+    let ks = args.k.as_ref().map(|ks| ks.0.clone());
+    let lambdas = args.lambdas.as_ref().map(|lambdas| lambdas.0.clone());
+    let choice = joint::fit::Choice::compared(ks, lambdas, &args.choice.validation, &args.solver)?;
     let request = joint::fit::Request {
         data,
         task,
@@ -224,12 +227,7 @@ fn choose_jointly(args: &PathArgs, data: Data, task: Task, solver: &dyn Solver, 
         survival: &args.survival,
         loss: &args.loss,
         device: &args.device,
-        choice: joint::fit::Choice::compared(
-            args.k.as_ref().map(|ks| ks.0.clone()),
-            args.lambdas.as_ref().map(|lambdas| lambdas.0.clone()),
-            &args.choice.validation,
-            &args.solver,
-        )?,
+        choice,
         solver,
         seed: args.solver.seed,
         output: &args.output,
