@@ -40,8 +40,12 @@ def what_cannot_hold(estimator):
     """Checks of transformers pass targets of 0 whatever an estimator says of its targets; that weights are repeated
     rows is checked on some ten rows of noise, where the search may end at one of several supports that fit nearly as
     well (no exchange improves any of them)."""
-    if type(estimator).__name__ in ("SparseMultiTaskRegression", "SparseRobustRegression"):
-        storages = ("dense", "sparse")
+    noise = {
+        "SparseMultiTaskRegression": ("dense", "sparse"),
+        "SparseRobustRegression": ("dense", "sparse"),
+        "SparseLinearRegression": ("sparse",),
+    }
+    if storages := noise.get(type(estimator).__name__, ()):
         names = [f"check_sample_weight_equivalence_on_{storage}_data" for storage in storages]
         return dict.fromkeys(names, "one of several supports that fit noise")
     if not type(estimator).__name__.startswith("SparseGamma"):
